@@ -1,0 +1,6 @@
+#include <cstdio>
+
+int main() {
+  std::printf("weft %s\n", WEFT_VERSION);
+  return 0;
+}
