@@ -6,18 +6,16 @@ namespace weft::reference {
 
 absl::StatusOr<int64_t> countElements(std::string_view op, const TensorType &type) {
   constexpr int64_t limit = int64_t{1} << 31;
+  int64_t product = 1; // zeros count as 1: no dimension of an empty tensor is unbounded either
   for (int64_t size : type.shape)
     if (size < 0)
       return refuse(op, type.str(), " has a negative dimension");
-  if (std::find(type.shape.begin(), type.shape.end(), 0) != type.shape.end())
-    return 0;
-  int64_t count = 1;
   for (int64_t size : type.shape) {
-    if (size > limit / count)
+    if (size > limit / product)
       return refuse(op, type.str(), " has more than 2^31 elements: too large for the reference");
-    count *= size;
+    product *= std::max<int64_t>(size, 1);
   }
-  return count;
+  return std::find(type.shape.begin(), type.shape.end(), 0) == type.shape.end() ? product : 0;
 }
 
 absl::StatusOr<Tensor> zerosFor(std::string_view op, const TensorType &type) {

@@ -19,7 +19,8 @@ template <typename... Parts> absl::Status refuse(std::string_view op, const Part
   return absl::InvalidArgumentError(absl::StrCat(std::string(op), ": ", parts...));
 }
 
-/// The number of elements. Fails on a negative dimension and on more than 2^31 elements.
+/// The number of elements. Fails on a negative dimension and on more than 2^31 elements, a dimension of 0
+/// counted as 1.
 absl::StatusOr<int64_t> countElements(std::string_view op, const TensorType &type);
 
 /// A tensor of zeros, within the limits of countElements.
