@@ -105,24 +105,30 @@ int64_t sizeOf(const Lettered &x, const std::string &letters) {
   return size;
 }
 
-/// c[batch, m, n] += a[batch, m, k] * b[batch, k, n], k ascending. Four rows of `a` share each row of `b`.
+/// out[n] += left[k] * right[k, n], k ascending for each element; four k a pass keep `out` out of memory.
+void accumulateRow(double *out, const double *left, const double *right, int64_t k, int64_t n) {
+  int64_t p = 0;
+  for (; p + 4 <= k; p += 4) {
+    const double *right0 = right + p * n, *right1 = right0 + n, *right2 = right1 + n, *right3 = right2 + n;
+    double left0 = left[p], left1 = left[p + 1], left2 = left[p + 2], left3 = left[p + 3];
+    for (int64_t j = 0; j < n; ++j)
+      out[j] = (((out[j] + left0 * right0[j]) + left1 * right1[j]) + left2 * right2[j]) + left3 * right3[j];
+  }
+  for (; p < k; ++p)
+    for (int64_t j = 0; j < n; ++j)
+      out[j] += left[p] * right[p * n + j];
+}
+
+/// c[batch, m, n] += a[batch, m, k] * b[batch, k, n]. Blocks of k are walked by all rows, so that b stays in
+/// cache.
 void multiplyInto(std::vector<double> &c, const std::vector<double> &a, const std::vector<double> &b,
                   int64_t batch, int64_t m, int64_t k, int64_t n) {
+  constexpr int64_t block = 16;
   for (int64_t s = 0; s < batch; ++s)
-    for (int64_t i = 0; i < m; i += 4) {
-      int64_t rows = std::min<int64_t>(4, m - i);
-      const double *left = a.data() + (s * m + i) * k;
-      double *out = c.data() + (s * m + i) * n;
-      for (int64_t p = 0; p < k; ++p) {
-        const double *right = b.data() + (s * k + p) * n;
-        for (int64_t r = 0; r < rows; ++r) {
-          double factor = left[r * k + p];
-          double *row = out + r * n;
-          for (int64_t j = 0; j < n; ++j)
-            row[j] += factor * right[j];
-        }
-      }
-    }
+    for (int64_t from = 0; from < k; from += block)
+      for (int64_t i = 0; i < m; ++i)
+        accumulateRow(c.data() + (s * m + i) * n, a.data() + (s * m + i) * k + from,
+                      b.data() + (s * k + from) * n, std::min(block, k - from), n);
 }
 
 /// The product of two tensors, with all letters of both that are in `wanted`, in the order that falls out.
