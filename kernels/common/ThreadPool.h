@@ -1,7 +1,7 @@
 //===- ThreadPool.h - The one pool of a process -------------------------===//
 //
-// Kernels hand it a fixed number of tiles; threads only take tiles. The grid of tiles is a function of the kernel call
-// alone, so results are the same bits for any number of threads.
+// Kernels hand it a fixed number of tiles; threads only take tiles. The grid of tiles is a function of the
+// kernel call alone, so results are the same bits for any number of threads.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_KERNELS_COMMON_THREADPOOL_H
@@ -22,12 +22,15 @@ public:
 
   int size() const;
 
-  /// Calls body(tile, worker) for each tile in [0, tiles), worker in [0, size()), and returns when all are done.
-  /// Allocates nothing. Not reentrant: a body must not call forEachTile of the same pool.
+  /// Calls body(tile, worker) for each tile in [0, tiles), worker in [0, size()), and returns when all are
+  /// done. Allocates nothing. Not reentrant: a body must not call forEachTile of the same pool.
   template <typename Body> void forEachTile(int64_t tiles, const Body &body) {
-    run(tiles, [](const void *closure, int64_t tile, int worker) {
-      (*static_cast<const Body *>(closure))(tile, worker);
-    }, &body);
+    run(
+        tiles,
+        [](const void *closure, int64_t tile, int worker) {
+          (*static_cast<const Body *>(closure))(tile, worker);
+        },
+        &body);
   }
 
 private:

@@ -18,15 +18,16 @@ enum class InstructionSet : uint8_t { AVX2 = 0, AVX512 = 1, AVX512_BF16 = 2 };
 std::string_view name(InstructionSet set);
 /// Those that this machine runs, from low to high; empty when it has not even AVX2.
 std::vector<InstructionSet> supportedInstructionSets();
-/// Sets the instruction set of this process for our kernels and oneDNN alike. The first call decides; a later call
-/// that asks for another set fails, as does one that this machine cannot run.
+/// Sets the instruction set of this process for our kernels and oneDNN alike. The first call decides; a later
+/// call that asks for another set fails, as does one that this machine cannot run.
 absl::Status useInstructionSet(InstructionSet set);
 
-/// True when the CPU has a kernel of this name at all. `fuse` asks it to choose between a kernel and a decomposition.
+/// True when the CPU has a kernel of this name at all. `fuse` asks it to choose between a kernel and a
+/// decomposition.
 bool hasKernel(const KernelCall &call);
 
-/// The kernel for a call under the instruction set in use. InvalidArgument when the operands or attributes do not
-/// fit the kernel's signature (never an assert: calls are read from files).
+/// The kernel for a call under the instruction set in use. InvalidArgument when the operands or attributes do
+/// not fit the kernel's signature (never an assert: calls are read from files).
 absl::StatusOr<std::unique_ptr<Kernel>> createKernel(const KernelCall &call);
 
 } // namespace weft::cpu
