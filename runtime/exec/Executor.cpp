@@ -8,17 +8,17 @@
 namespace weft {
 namespace {
 
-/// The entry of that name, or NotFound listing the names that there are.
+/// The entry of that name, or NotFound: `absent` ("no program"), the name, and the names that there are.
 template <typename Entry>
 absl::StatusOr<uint32_t> find(const std::vector<Entry> &entries, std::string_view name,
-                              const std::string &what) {
+                              const std::string &absent) {
   for (uint32_t i = 0; i < entries.size(); ++i)
     if (entries[i].name == name)
       return i;
   std::string known =
       absl::StrJoin(entries, ", ", [](std::string *out, const Entry &entry) { *out += entry.name; });
   return absl::NotFoundError(
-      absl::StrCat("no ", what, " '", std::string(name), "'. There are: ", known.empty() ? "none" : known));
+      absl::StrCat(absent, " '", std::string(name), "'. There are: ", known.empty() ? "none" : known));
 }
 
 } // namespace
@@ -33,7 +33,7 @@ HostTensor Executor::view(const TensorType &type, const Reference &reference, ui
 }
 
 absl::StatusOr<ProgramHandle> Executor::program(std::string_view name) const {
-  absl::StatusOr<uint32_t> index = find(loaded.programs, name, "program");
+  absl::StatusOr<uint32_t> index = find(loaded.programs, name, "no program");
   if (!index.ok())
     return index.status();
   return ProgramHandle{*index};
@@ -102,7 +102,7 @@ absl::StatusOr<HostTensor> Executor::input(ProgramHandle program, std::string_vi
                                            uint32_t microbatch) const {
   const Program &source = loaded.programs[program.index];
   absl::StatusOr<uint32_t> index =
-      find(source.inputs, name, absl::StrCat("input of program '", source.name, "':"));
+      find(source.inputs, name, absl::StrCat("program '", source.name, "' has no input"));
   if (!index.ok())
     return index.status();
   const ProgramInput &input = source.inputs[*index];
@@ -116,7 +116,7 @@ absl::StatusOr<HostTensor> Executor::input(ProgramHandle program, std::string_vi
 absl::StatusOr<HostTensor> Executor::output(ProgramHandle program, std::string_view name) const {
   const Program &source = loaded.programs[program.index];
   absl::StatusOr<uint32_t> index =
-      find(source.outputs, name, absl::StrCat("output of program '", source.name, "':"));
+      find(source.outputs, name, absl::StrCat("program '", source.name, "' has no output"));
   if (!index.ok())
     return index.status();
   return view(source.outputs[*index].type, source.outputs[*index].reference, 0);
