@@ -80,8 +80,7 @@ ELEMENTWISE_RULE(StopGradientOp, true)
 #define UNARY_VJP(OP, EXPRESSION)                                                                            \
   void OP::buildVjp(VjpContext &context, ArrayRef<Value> cotangents, MutableArrayRef<Value> out) {           \
     setCotangent(*this, context, cotangents, out, 0, [&](ValueBuilder &b) -> Value {                         \
-      Value g = cotangents[0], x = getOperand(), y = getResult();                                            \
-      (void)x, (void)y;                                                                                      \
+      [[maybe_unused]] Value g = cotangents[0], x = getOperand(), y = getResult();                           \
       return EXPRESSION;                                                                                     \
     });                                                                                                      \
   }
@@ -104,8 +103,7 @@ UNARY_VJP(CastOp, g)
 
 #define BINARY_VJP(OP, LHS, RHS)                                                                             \
   void OP::buildVjp(VjpContext &context, ArrayRef<Value> cotangents, MutableArrayRef<Value> out) {           \
-    Value g = cotangents[0], x = getLhs(), y = getRhs();                                                     \
-    (void)x, (void)y;                                                                                        \
+    [[maybe_unused]] Value g = cotangents[0], x = getLhs(), y = getRhs();                                    \
     setCotangent(*this, context, cotangents, out, 0, [&](ValueBuilder &b) -> Value { return LHS; });         \
     setCotangent(*this, context, cotangents, out, 1, [&](ValueBuilder &b) -> Value { return RHS; });         \
   }

@@ -1,8 +1,8 @@
 //===- Differentiate.cpp - Phase 3: joint forward and backward -------------===//
 //
-// Reverse mode over one block. A value is active if it depends on a source and a seed depends on it; ops are visited in
-// reverse and asked for the cotangents of their active operands. Contributions to one value are added in the order in
-// which they arise, which is a function of the program alone.
+// Reverse mode over one block. A value is active if it depends on a source and a seed depends on it; ops are
+// visited in reverse and asked for the cotangents of their active operands. Contributions to one value are
+// added in the order in which they arise, which is a function of the program alone.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/differentiate/Differentiate.h"
@@ -52,7 +52,8 @@ private:
   void markActive() {
     active.insert_range(sources);
     for (Operation *op : forward) {
-      if (isa<StopGradientOp>(op) || llvm::none_of(op->getOperands(), [&](Value v) { return active.contains(v); }))
+      if (isa<StopGradientOp>(op) ||
+          llvm::none_of(op->getOperands(), [&](Value v) { return active.contains(v); }))
         continue;
       for (Value result : op->getResults())
         if (isFloat(result))
@@ -175,7 +176,8 @@ private:
       combiners.push_back(builder.getStringAttr("sum"));
       values.push_back(gradient);
     }
-    CarryOp::create(builder, carry.getLoc(), builder.getArrayAttr(names), builder.getArrayAttr(combiners), values);
+    CarryOp::create(builder, carry.getLoc(), builder.getArrayAttr(names), builder.getArrayAttr(combiners),
+                    values);
     carry.erase();
   }
 };

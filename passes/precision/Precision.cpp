@@ -1,8 +1,8 @@
 //===- Precision.cpp - Phase 2: the recipe, on the global program ----------===//
 //
-// Types are roundings: the pass walks the microbatch region once, in order, and gives the results of each op that
-// computes with the compute type that type. What an op must keep in float32 is a property of the op, listed in
-// `keepsFloat32`.
+// Types are roundings: the pass walks the microbatch region once, in order, and gives the results of each op
+// that computes with the compute type that type. What an op must keep in float32 is a property of the op,
+// listed in `keepsFloat32`.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/precision/Precision.h"
@@ -46,7 +46,9 @@ public:
   }
 
 private:
-  bool isFloat32(Value value) { return isa<RankedTensorType>(value.getType()) && tensorType(value).getElementType().isF32(); }
+  bool isFloat32(Value value) {
+    return isa<RankedTensorType>(value.getType()) && tensorType(value).getElementType().isF32();
+  }
   bool isCompute(Value value) { return tensorType(value).getElementType() == compute; }
 
   void convert(Operation &op) {

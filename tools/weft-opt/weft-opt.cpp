@@ -1,5 +1,8 @@
 //===- weft-opt.cpp - Runs passes on IR, for tests and for reading ----------===//
 #include "dialects/nn/NnDialect.h"
+#include "passes/differentiate/Differentiate.h"
+#include "passes/precision/Precision.h"
+#include "passes/update/Update.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -10,5 +13,8 @@ int main(int argc, char **argv) {
   registry.insert<mlir::func::FuncDialect, weft::nn::NnDialect>();
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
+  weft::registerPrecisionPass();
+  weft::registerDifferentiatePass();
+  weft::registerUpdatePass();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "weft optimizer driver\n", registry));
 }
