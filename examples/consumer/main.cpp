@@ -1,6 +1,7 @@
 //===- main.cpp - A program that uses weft as an installed library --------===//
 //
-// Describes one kernel call, as a device backend outside the project would meet it, and reads an attribute back.
+// Describes one kernel call, as a device backend outside the project would meet it, and reads an attribute
+// back.
 //
 //===----------------------------------------------------------------------===//
 #include "kernels/common/KernelCall.h"

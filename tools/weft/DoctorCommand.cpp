@@ -1,7 +1,7 @@
 //===- DoctorCommand.cpp - weft doctor ------------------------------------===//
 //
-// Prints the report. A machine that cannot train ends the command with the exit code of a configuration that cannot
-// run; what only some uses need does not.
+// Prints the report. A machine that cannot train ends the command with the exit code of a configuration that
+// cannot run; what only some uses need does not.
 //
 //===----------------------------------------------------------------------===//
 #include "tools/weft/DoctorCommand.h"
@@ -15,7 +15,8 @@
 namespace weft {
 
 void addDoctorCommand(CLI::App &app) {
-  CLI::App *command = app.add_subcommand("doctor", "Say what this machine has, what is missing, and how to install it");
+  CLI::App *command =
+      app.add_subcommand("doctor", "Say what this machine has, what is missing, and how to install it");
   auto asJson = std::make_shared<bool>(false);
   command->add_flag("--json", *asJson, "Print one JSON object instead of the table");
   command->callback([asJson] {

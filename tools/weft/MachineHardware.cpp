@@ -1,7 +1,7 @@
 //===- MachineHardware.cpp - Processor and memory of this machine ---------===//
 //
-// Read from /proc and /sys. Of the processor's flags those count that the kernel lists: it leaves out what the
-// operating system does not save on a task switch.
+// Read from /proc and /sys. Of the processor's flags those count that the kernel lists: it leaves out what
+// the operating system does not save on a task switch.
 //
 //===----------------------------------------------------------------------===//
 #include "tools/weft/MachineReport.h"
@@ -95,17 +95,24 @@ static std::string instructionSet(const std::set<std::string> &flags) {
 static Finding instructionSetFinding(const std::set<std::string> &flags) {
   std::string set = instructionSet(flags);
   if (set.empty())
-    return {"processor",        "instruction set",
-            "",                 Presence::Required,
-            "kernels need AVX2, FMA, F16C and BMI2: use a processor of 2013 or later, or let the virtual machine pass "
+    return {"processor",
+            "instruction set",
+            "",
+            Presence::Required,
+            "kernels need AVX2, FMA, F16C and BMI2: use a processor of 2013 or later, or let the virtual "
+            "machine pass "
             "the host's processor through",
             ""};
   std::string extensions;
   for (const char *flag : {"avx512_vnni", "avx512_fp16", "amx_tile", "amx_bf16"})
     if (flags.count(flag))
       extensions += std::string(extensions.empty() ? "" : " ") + flag;
-  return {"processor", "instruction set", set + (extensions.empty() ? "" : " (also " + extensions + ")"),
-          Presence::Found, "", ""};
+  return {"processor",
+          "instruction set",
+          set + (extensions.empty() ? "" : " (also " + extensions + ")"),
+          Presence::Found,
+          "",
+          ""};
 }
 
 /// CPUs that this process may run on, as ranges: "0-3,8".
@@ -189,7 +196,8 @@ static std::string numaNodes(const fs::path &root) {
 std::vector<Finding> examineProcessor(const fs::path &root) {
   ProcessorInfo info = readProcessorInfo(root);
   std::vector<Finding> findings;
-  findings.push_back({"processor", "model", info.model.empty() ? "unknown" : info.model, Presence::Found, "", ""});
+  findings.push_back(
+      {"processor", "model", info.model.empty() ? "unknown" : info.model, Presence::Found, "", ""});
   findings.push_back(instructionSetFinding(info.flags));
   int cores = static_cast<int>(info.cores.size());
   findings.push_back({"processor", "cores",
@@ -198,8 +206,8 @@ std::vector<Finding> examineProcessor(const fs::path &root) {
                       Presence::Found, "", ""});
   int usable = 0;
   std::string ranges = affinityRanges(usable);
-  findings.push_back(
-      {"processor", "affinity", std::to_string(usable) + " usable (" + ranges + ")", Presence::Found, "", ""});
+  findings.push_back({"processor", "affinity", std::to_string(usable) + " usable (" + ranges + ")",
+                      Presence::Found, "", ""});
   double quota = processorQuota(root);
   if (quota < std::numeric_limits<double>::infinity()) {
     char text[64];
@@ -232,7 +240,7 @@ static double meminfo(const std::string &text, const std::string &key) {
 static std::string chosenWord(const std::string &text) {
   size_t open = text.find('['), close = text.find(']');
   return open == std::string::npos || close == std::string::npos ? std::string()
-                                                                   : text.substr(open + 1, close - open - 1);
+                                                                 : text.substr(open + 1, close - open - 1);
 }
 
 std::vector<Finding> examineMemory(const fs::path &root) {
@@ -246,8 +254,8 @@ std::vector<Finding> examineMemory(const fs::path &root) {
   findings.push_back({"memory", "available", amount("MemAvailable"), Presence::Found, "", ""});
   double limit = memoryLimit(root);
   findings.push_back({"memory", "control group limit",
-                      limit < std::numeric_limits<double>::infinity() ? gibibytes(limit) : "none", Presence::Found, "",
-                      ""});
+                      limit < std::numeric_limits<double>::infinity() ? gibibytes(limit) : "none",
+                      Presence::Found, "", ""});
   std::string transparent = chosenWord(readText(root / "sys/kernel/mm/transparent_hugepage/enabled"));
   double reserved = meminfo(text, "HugePages_Total");
   findings.push_back({"memory", "huge pages",
@@ -256,10 +264,10 @@ std::vector<Finding> examineMemory(const fs::path &root) {
                       Presence::Found, "", ""});
   struct statvfs shared;
   if (statvfs((root / "dev/shm").c_str(), &shared) == 0)
-    findings.push_back({"memory", "shared (/dev/shm)",
-                        gibibytes(static_cast<double>(shared.f_bavail) * static_cast<double>(shared.f_frsize)) +
-                            " free",
-                        Presence::Found, "", ""});
+    findings.push_back(
+        {"memory", "shared (/dev/shm)",
+         gibibytes(static_cast<double>(shared.f_bavail) * static_cast<double>(shared.f_frsize)) + " free",
+         Presence::Found, "", ""});
   return findings;
 }
 

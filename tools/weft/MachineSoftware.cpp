@@ -1,7 +1,7 @@
 //===- MachineSoftware.cpp - GPUs, libraries and programs that are here ---===//
 //
-// Libraries are loaded and asked for their versions; a program is found, not started. Loading happens now and with
-// dlopen, so `weft doctor` itself runs where none of them is installed.
+// Libraries are loaded and asked for their versions; a program is found, not started. Loading happens now and
+// with dlopen, so `weft doctor` itself runs where none of them is installed.
 //
 //===----------------------------------------------------------------------===//
 #include "tools/weft/MachineReport.h"
@@ -107,7 +107,11 @@ static Finding oneDnnFinding() {
   Library library("libdnnl.so.2");
   auto version = library.function<const int *(*)()>("dnnl_version");
   if (!version)
-    return {"libraries", "oneDNN", "", Presence::Required, "matrix products on the CPU",
+    return {"libraries",
+            "oneDNN",
+            "",
+            Presence::Required,
+            "matrix products on the CPU",
             "apt-get install libdnnl2"};
   const int *numbers = version();
   std::ostringstream text;
@@ -123,7 +127,8 @@ static Finding highwayFinding() {
   return {"libraries", "Highway", text.str(), Presence::Found, "", ""};
 }
 
-/// MPI names itself in a buffer of MPI_MAX_LIBRARY_VERSION_STRING (256 in Open MPI, 8192 in MPICH) characters.
+/// MPI names itself in a buffer of MPI_MAX_LIBRARY_VERSION_STRING (256 in Open MPI, 8192 in MPICH)
+/// characters.
 static Finding mpiFinding() {
   const char *purpose = "several processes or machines (launch.comm: mpi)";
   for (const char *name : {"libmpi.so.40", "libmpich.so.12"}) {
@@ -145,7 +150,11 @@ static Finding mlirFinding() {
   for (const char *name : {"libMLIR.so.22.1", "/usr/lib/llvm-22/lib/libMLIR.so.22.1"})
     if (access(name, R_OK) == 0 || (name[0] != '/' && Library(name)))
       return {"libraries", "MLIR", "22.1", Presence::Found, "", ""};
-  return {"libraries", "MLIR", "", Presence::Absent, "compiling (not needed to run a compiled program)",
+  return {"libraries",
+          "MLIR",
+          "",
+          Presence::Absent,
+          "compiling (not needed to run a compiled program)",
           "apt-get install libmlir-22"};
 }
 
@@ -153,7 +162,8 @@ std::vector<Finding> examineLibraries() {
   return {oneDnnFinding(), highwayFinding(), mpiFinding(), mlirFinding()};
 }
 
-/// The full path of the first of `names` that is executable, in `beside` or on the search path; empty when none is.
+/// The full path of the first of `names` that is executable, in `beside` or on the search path; empty when
+/// none is.
 static std::string findProgram(std::initializer_list<const char *> names, const std::string &searchPath,
                                const fs::path &beside = {}) {
   for (const char *name : names) {
