@@ -7,15 +7,19 @@
 #   weft_add_fuzzer(NAME sources... DEPENDS targets...)         a libFuzzer program, with -DWEFT_BUILD_FUZZERS=ON
 
 add_library(WeftOptions INTERFACE)
-target_include_directories(WeftOptions INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
-target_compile_options(WeftOptions INTERFACE -Wall -Wextra -Wno-unused-parameter -Werror=return-type)
-target_compile_definitions(WeftOptions INTERFACE WEFT_VERSION="${PROJECT_VERSION}")
+# Whoever uses the installed package gets the headers, C++20, and none of our warnings.
+target_include_directories(WeftOptions INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+  $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}> $<INSTALL_INTERFACE:include/weft>)
+target_compile_features(WeftOptions INTERFACE cxx_std_20)
+target_compile_options(WeftOptions INTERFACE
+  "$<BUILD_INTERFACE:-Wall;-Wextra;-Wno-unused-parameter;-Werror=return-type>")
+target_compile_definitions(WeftOptions INTERFACE $<BUILD_INTERFACE:WEFT_VERSION="${PROJECT_VERSION}">)
 if(WEFT_SANITIZE)
   target_compile_options(WeftOptions INTERFACE -fsanitize=${WEFT_SANITIZE} -fno-omit-frame-pointer)
   target_link_options(WeftOptions INTERFACE -fsanitize=${WEFT_SANITIZE})
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-  target_link_options(WeftOptions INTERFACE -fuse-ld=lld)
+  target_link_options(WeftOptions INTERFACE $<BUILD_INTERFACE:-fuse-ld=lld>)
 endif()
 
 function(weft_add_library name)

@@ -14,7 +14,8 @@ fail() { printf 'setup: error: %s\n' "$*" >&2; exit 1; }
 
 # Version without epoch, as dpkg compares it; empty when the package is not installed.
 installedVersion() {
-  dpkg-query -W -f '${db:Status-Status} ${Version}\n' "$1" 2>/dev/null | awk '$1 == "installed" {sub(/^[0-9]+:/, "", $2); print $2}'
+  { dpkg-query -W -f '${db:Status-Status} ${Version}\n' "$1" 2>/dev/null || true; } |
+    awk '$1 == "installed" {sub(/^[0-9]+:/, "", $2); print $2}'
 }
 
 # Names of the listed packages that are absent or older than their minimum.
@@ -79,11 +80,12 @@ prepareCorpus() {
 }
 
 command -v dpkg-query >/dev/null || fail "this is not a Debian system: install the packages named in scripts/packages.list by hand"
-mapfile -t missing < <(missingPackages)
-if [ "${#missing[@]}" = 0 ]; then
+missing=$(missingPackages)
+if [ -z "$missing" ]; then
   say "all packages of scripts/packages.list are installed"
 else
-  installPackages "${missing[@]}"
+  # shellcheck disable=SC2086 -- one word a package
+  installPackages $missing
 fi
 prepareCorpus
 say "done. Next: scripts/build.sh"
