@@ -8,6 +8,7 @@ namespace {
 
 constexpr KernelRow kTable[] = {
     {"elementwise", createElementwise},
+    {"einsum", createEinsum},
 };
 
 const KernelRow *findRow(std::string_view name) {
