@@ -9,6 +9,25 @@ namespace {
 constexpr KernelRow kTable[] = {
     {"elementwise", createElementwise},
     {"einsum", createEinsum},
+    {"reduce", createReduce},
+    {"cumulative_sum", createCumulativeSum},
+    {"top_k", createTopK},
+    {"transpose", createTranspose},
+    {"broadcast", createBroadcast},
+    {"slice", createSlice},
+    {"concatenate", createConcatenate},
+    {"pad", createPad},
+    {"gather", createGather},
+    {"scatter_add", createScatterAdd},
+    {"iota", createIota},
+    {"random_uniform", createRandomUniform},
+    {"copy", createCopy},
+    {"rms_norm", createRmsNorm},
+    {"rms_norm_backward", createRmsNormBackward},
+    {"layer_norm", createLayerNorm},
+    {"layer_norm_backward", createLayerNormBackward},
+    {"rope", createRope},
+    {"squared_norm", createSquaredNorm},
 };
 
 const KernelRow *findRow(std::string_view name) {
