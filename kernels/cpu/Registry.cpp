@@ -8,6 +8,8 @@ namespace {
 
 constexpr KernelRow kTable[] = {
     {"elementwise", createElementwise},
+    {"attention", createAttention},
+    {"attention_backward", createAttentionBackward},
 };
 
 const KernelRow *findRow(std::string_view name) {
