@@ -10,6 +10,9 @@ constexpr KernelRow kTable[] = {
     {"elementwise", createElementwise},
     {"attention", createAttention},
     {"attention_backward", createAttentionBackward},
+    {"linear_cross_entropy", createLinearCrossEntropy},
+    {"linear_cross_entropy_backward", createLinearCrossEntropyBackward},
+    {"linear_cross_entropy_forward_backward", createLinearCrossEntropyForwardBackward},
 };
 
 const KernelRow *findRow(std::string_view name) {
