@@ -27,6 +27,11 @@ constexpr KernelRow kTable[] = {
     {"layer_norm", createLayerNorm},
     {"layer_norm_backward", createLayerNormBackward},
     {"rope", createRope},
+    {"attention", createAttention},
+    {"attention_backward", createAttentionBackward},
+    {"linear_cross_entropy", createLinearCrossEntropy},
+    {"linear_cross_entropy_backward", createLinearCrossEntropyBackward},
+    {"linear_cross_entropy_forward_backward", createLinearCrossEntropyForwardBackward},
     {"squared_norm", createSquaredNorm},
 };
 

@@ -1,0 +1,89 @@
+//===- AttentionBlocks.cpp - Conversion of blocks, products in double -----===//
+//
+// bf16 and f16 to float32 and back (nearest even), whole vectors at a time; the tail of a row goes through a
+// vector on the stack, so that it takes the same instructions.
+//
+//===----------------------------------------------------------------------===//
+#include "kernels/cpu/AttentionBlocks.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/AttentionBlocks.cpp"
+#include "hwy/foreach_target.h" // IWYU pragma: keep
+#include "hwy/highway.h"
+
+#include "kernels/cpu/Float16-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace weft::cpu {
+namespace HWY_NAMESPACE {
+
+void widenRow(DType type, const uint16_t *from, int64_t count, float *to) {
+  if (type == DType::BF16)
+    loadBf16(to, from, count);
+  else
+    loadF16(to, from, count);
+}
+
+void narrowRow(DType type, const float *from, int64_t count, uint16_t *to) {
+  if (type == DType::BF16)
+    storeBf16(to, from, count);
+  else
+    storeF16(to, from, count);
+}
+
+} // namespace HWY_NAMESPACE
+} // namespace weft::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace weft::cpu {
+
+HWY_EXPORT(widenRow);
+HWY_EXPORT(narrowRow);
+
+template <> Block<float> loadBlock(DType type, const void *tensor, const BlockPlace &place, float *buffer) {
+  if (type == DType::F32)
+    return {static_cast<const float *>(tensor) + place.offset, place.stride};
+  const uint16_t *from = static_cast<const uint16_t *>(tensor) + place.offset;
+  for (int64_t r = 0; r < place.rows; ++r)
+    HWY_DYNAMIC_DISPATCH(widenRow)(type, from + r * place.stride, place.columns, buffer + r * place.columns);
+  return {buffer, place.columns};
+}
+
+template <> Block<double> loadBlock(DType type, const void *tensor, const BlockPlace &place, double *buffer) {
+  return {static_cast<const double *>(tensor) + place.offset, place.stride};
+}
+
+template <>
+void storeBlock(const float *block, int64_t stride, DType type, void *tensor, const BlockPlace &place) {
+  if (type == DType::F32) {
+    float *to = static_cast<float *>(tensor) + place.offset;
+    for (int64_t r = 0; r < place.rows; ++r)
+      std::copy_n(block + r * stride, place.columns, to + r * place.stride);
+    return;
+  }
+  uint16_t *to = static_cast<uint16_t *>(tensor) + place.offset;
+  for (int64_t r = 0; r < place.rows; ++r)
+    HWY_DYNAMIC_DISPATCH(narrowRow)(type, block + r * stride, place.columns, to + r * place.stride);
+}
+
+template <>
+void storeBlock(const double *block, int64_t stride, DType type, void *tensor, const BlockPlace &place) {
+  for (int64_t r = 0; r < place.rows; ++r)
+    std::copy_n(block + r * stride, place.columns,
+                static_cast<double *>(tensor) + place.offset + r * place.stride);
+}
+
+void multiplyBlocks(int64_t m, int64_t n, int64_t k, const double *a, MatrixStrides aStrides, const double *b,
+                    MatrixStrides bStrides, double *c, int64_t cRow, double beta) {
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j) {
+      double sum = 0;
+      for (int64_t l = 0; l < k; ++l)
+        sum += a[i * aStrides.row + l * aStrides.column] * b[l * bStrides.row + j * bStrides.column];
+      c[i * cRow + j] = beta == 0 ? sum : c[i * cRow + j] + sum;
+    }
+}
+
+} // namespace weft::cpu
+#endif // HWY_ONCE

@@ -1,0 +1,102 @@
+//===- AttentionBlocks.h - Blocks of operands in the compute type ---------===//
+//
+// Attention and the linear cross-entropy work block by block. A block whose stored type is the compute type
+// is used where it lies; one of a narrower type is converted into the scratch of the lane that works on it.
+// Lanes are the unit of scratch: each takes a fixed, consecutive share of the tiles in order, and their
+// number is a function of the number of tiles alone, so neither scratch nor bits depend on the threads.
+//
+//===----------------------------------------------------------------------===//
+#ifndef WEFT_KERNELS_CPU_ATTENTIONBLOCKS_H
+#define WEFT_KERNELS_CPU_ATTENTIONBLOCKS_H
+
+#include "kernels/common/Types.h"
+#include "kernels/cpu/MatrixProduct.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <type_traits>
+
+namespace weft::cpu {
+
+template <typename T> constexpr DType kNativeType = std::is_same_v<T, double> ? DType::F64 : DType::F32;
+
+/// A share of the tiles with scratch of its own.
+class Lanes {
+public:
+  explicit Lanes(int64_t tiles) : tiles(tiles), lanes(std::min(tiles, kMost)) {}
+  int64_t count() const { return lanes; }
+  /// Lane `lane` works on tiles [first(lane), first(lane + 1)), in order.
+  int64_t first(int64_t lane) const { return tiles * lane / lanes; }
+
+private:
+  static constexpr int64_t kMost = 32;
+  int64_t tiles;
+  int64_t lanes;
+};
+
+/// Hands out parts of a workspace, each on a 64-byte boundary. With a null base it only adds up their bytes.
+class Scratch {
+public:
+  explicit Scratch(void *base) : base(static_cast<char *>(base)) {}
+  template <typename T> T *take(int64_t elements) {
+    char *part = base ? base + used : nullptr;
+    used += (elements * static_cast<int64_t>(sizeof(T)) + 63) / 64 * 64;
+    return reinterpret_cast<T *>(part);
+  }
+  int64_t bytes() const { return used; }
+
+private:
+  char *base;
+  int64_t used = 0;
+};
+
+/// Rows of a matrix in the compute type, `stride` elements apart.
+template <typename T> struct Block {
+  const T *data;
+  int64_t stride;
+};
+
+/// Where a block lies in a tensor, in elements.
+struct BlockPlace {
+  int64_t offset;
+  int64_t rows;
+  int64_t columns;
+  int64_t stride;
+};
+
+/// The block of `tensor` at `place`: itself when `type` is T's, else converted into `buffer` [rows, columns].
+template <typename T> Block<T> loadBlock(DType type, const void *tensor, const BlockPlace &place, T *buffer);
+
+/// Rounds `block` (rows `stride` apart) to `type` and stores it.
+template <typename T>
+void storeBlock(const T *block, int64_t stride, DType type, void *tensor, const BlockPlace &place);
+
+/// Elements of `buffer` that loadBlock needs: none for the compute type itself.
+template <typename T> int64_t bufferElements(DType type, int64_t rows, int64_t columns) {
+  return type == kNativeType<T> ? 0 : rows * columns;
+}
+
+/// C = A B + beta C in the compute type (beta 0 or 1): MatrixProduct.h for float, plain loops for double.
+inline void multiplyBlocks(int64_t m, int64_t n, int64_t k, const float *a, MatrixStrides aStrides,
+                           const float *b, MatrixStrides bStrides, float *c, int64_t cRow, float beta) {
+  multiply(m, n, k, a, aStrides, b, bStrides, c, cRow, beta);
+}
+void multiplyBlocks(int64_t m, int64_t n, int64_t k, const double *a, MatrixStrides aStrides, const double *b,
+                    MatrixStrides bStrides, double *c, int64_t cRow, double beta);
+
+/// Statistics (lse, sinks, losses) are f32, or f64 in a call that computes in double.
+template <typename T> T loadStatistic(DType type, const void *values, int64_t index) {
+  if (type == DType::F64)
+    return static_cast<T>(static_cast<const double *>(values)[index]);
+  return static_cast<const float *>(values)[index];
+}
+template <typename T> void storeStatistic(DType type, void *values, int64_t index, T value) {
+  if (type == DType::F64)
+    static_cast<double *>(values)[index] = value;
+  else
+    static_cast<float *>(values)[index] = static_cast<float>(value);
+}
+
+} // namespace weft::cpu
+
+#endif // WEFT_KERNELS_CPU_ATTENTIONBLOCKS_H

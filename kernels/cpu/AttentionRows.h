@@ -1,0 +1,61 @@
+//===- AttentionRows.h - The row-wise arithmetic of a block of scores -----===//
+//
+// Between the two products of a block, attention works on rows of scores: softcap, mask, online softmax, and
+// in the backward the gradient of the scores. Everything here runs on whole vectors: the columns of a block
+// are padded to a multiple of kColumnPadding, and a key that must not count has the score -infinity, so its
+// weight is exactly 0. Instantiated for float and double; dispatched to the instruction set in use.
+//
+//===----------------------------------------------------------------------===//
+#ifndef WEFT_KERNELS_CPU_ATTENTIONROWS_H
+#define WEFT_KERNELS_CPU_ATTENTIONROWS_H
+
+#include <cstdint>
+
+namespace weft::cpu {
+
+constexpr int64_t kColumnPadding = 16;
+
+inline int64_t padColumns(int64_t columns) {
+  return (columns + kColumnPadding - 1) / kColumnPadding * kColumnPadding;
+}
+
+/// Scores of `rows` queries and `columns` keys, in rows of `stride` elements (at least padColumns(columns)).
+template <typename T> struct ScoreBlock {
+  T *scores;
+  int64_t stride;
+  int64_t rows;
+  int64_t columns;
+  T scale;   ///< the scores on entry are plain products q k^T: the first step multiplies them by this
+  T softcap; ///< 0: none
+  /// Row r sees columns [firstVisible[r], lastVisible[r]) by position, both within [0, columns].
+  const int32_t *firstVisible;
+  const int32_t *lastVisible;
+  /// Null: one segment. Else row r sees column c only when the two are equal.
+  const int32_t *querySegments;
+  const int32_t *keySegments;
+};
+
+/// One block of the online softmax. Turns scores into weights exp(score - maximum[r]), updates maximum and
+/// sum per row, and rescales what `output` [rows, width] holds of earlier blocks; `first` says that it holds
+/// nothing yet.
+void softmaxRows(const ScoreBlock<float> &block, float *maximum, float *sum, float *output, int64_t width,
+                 bool first);
+void softmaxRows(const ScoreBlock<double> &block, double *maximum, double *sum, double *output, int64_t width,
+                 bool first);
+
+/// The backward of one block. On entry `block` holds scores and `gradient` (same stride) the gradients of the
+/// weights; on return `block` holds the weights exp(score - lse[r]) and `gradient` that of the plain
+/// products: weight * (gradient - dot[r]) * d softcap * scale.
+void scoreGradientRows(const ScoreBlock<float> &block, float *gradient, const float *lse, const float *dot);
+void scoreGradientRows(const ScoreBlock<double> &block, double *gradient, const double *lse,
+                       const double *dot);
+
+/// dot[r] = the product of row r of `a` and row r of `b`, of `width` elements each.
+void dotRows(const float *a, int64_t aStride, const float *b, int64_t bStride, int64_t rows, int64_t width,
+             float *dot);
+void dotRows(const double *a, int64_t aStride, const double *b, int64_t bStride, int64_t rows, int64_t width,
+             double *dot);
+
+} // namespace weft::cpu
+
+#endif // WEFT_KERNELS_CPU_ATTENTIONROWS_H

@@ -1,0 +1,68 @@
+//===- AttentionShape.h - What an attention call asks for -----------------===//
+//
+// The sizes, types and attributes of `attention` and `attention_backward`, read from a call and checked
+// against the signature once, so that the kernels index without checks. Also which keys a query sees: the one
+// place where causal, window and the offset between query and key positions are combined.
+//
+//===----------------------------------------------------------------------===//
+#ifndef WEFT_KERNELS_CPU_ATTENTIONSHAPE_H
+#define WEFT_KERNELS_CPU_ATTENTIONSHAPE_H
+
+#include "kernels/common/KernelCall.h"
+
+#include "absl/status/statusor.h"
+
+namespace weft::cpu {
+
+/// Keys [first, last) in positions; empty when last <= first.
+struct KeyRange {
+  int64_t first;
+  int64_t last;
+};
+
+struct AttentionShape {
+  int64_t batch = 0;
+  int64_t queries = 0; ///< s
+  int64_t keys = 0;    ///< t
+  int64_t heads = 0;   ///< n
+  int64_t groups = 0;  ///< g: heads h * n / g ... share one key and value head
+  int64_t depth = 0;   ///< d, of queries and keys
+  int64_t width = 0;   ///< e, of values and results
+  double scale = 1;
+  double softcap = 0; ///< 0: none
+  int64_t window = 0; ///< 0: none
+  bool causal = false;
+  bool hasSegments = false;
+  bool hasSinks = false;
+  bool wide = false; ///< everything is f64, and computed so
+  DType query, key, value, output;
+  DType statistics; ///< of lse: f32, or f64 in a wide call
+  DType sinks;      ///< f32, or f64 in a wide call
+
+  int64_t headsPerGroup() const { return heads / groups; }
+
+  /// The keys that query `i` sees by position alone.
+  KeyRange visibleKeys(int64_t i) const {
+    int64_t position = i + keys - queries;
+    int64_t first = window > 0 && position - window + 1 > 0 ? position - window + 1 : 0;
+    int64_t last = causal && position + 1 < keys ? position + 1 : keys;
+    return {first, last};
+  }
+
+  /// The keys that at least one query of [first, last) sees by position.
+  KeyRange visibleKeys(int64_t firstQuery, int64_t lastQuery) const {
+    return {visibleKeys(firstQuery).first, visibleKeys(lastQuery - 1).last};
+  }
+
+  /// Reads operands (q, k, v, segments, sinks) at `firstOperand` and the attributes. InvalidArgument names
+  /// the operand or attribute at fault.
+  static absl::StatusOr<AttentionShape> read(const KernelCall &call, size_t firstOperand);
+  /// Of `attention(q, k, v, ...) -> o, lse`.
+  static absl::StatusOr<AttentionShape> forward(const KernelCall &call);
+  /// Of `attention_backward(do, q, k, v, o, lse, ...) -> dq, dk, dv, [dsinks]`.
+  static absl::StatusOr<AttentionShape> backward(const KernelCall &call);
+};
+
+} // namespace weft::cpu
+
+#endif // WEFT_KERNELS_CPU_ATTENTIONSHAPE_H

@@ -1,0 +1,377 @@
+//===- AttentionTest.cpp - Blocked attention against its definition -------===//
+#include "AttentionReference.h"
+
+#include "kernels/cpu/Cpu.h"
+
+#include "gmock/gmock.h"
+
+#include <cmath>
+#include <limits>
+
+namespace weft::cpu {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Float32 rounding of a score grows with the length and size of its product; weights and sums see that
+/// error, times the number of terms of the sum (as a random walk).
+double slackOf(const AttentionCase &c, int64_t terms, double magnitude) {
+  double unit = c.type == DType::F64 ? roundoff(DType::F64) : roundoff(DType::F32);
+  double score = c.spread * c.spread * c.depth * std::abs(c.scaleInUse());
+  return unit * (16 + 8 * score) * std::sqrt(static_cast<double>(terms + c.depth)) * magnitude;
+}
+
+std::vector<AttentionCase> cases() {
+  std::vector<AttentionCase> list;
+  for (int64_t size : {1, 3, 17, 65}) {
+    AttentionCase c{.name = "odd_size_" + std::to_string(size),
+                    .batch = 2,
+                    .queries = size,
+                    .keys = size,
+                    .heads = 2,
+                    .groups = 2,
+                    .depth = size,
+                    .width = size};
+    list.push_back(c);
+    c.name += "_causal", c.causal = true;
+    list.push_back(c);
+  }
+  AttentionCase base{.batch = 2,
+                     .queries = 150,
+                     .keys = 150,
+                     .heads = 4,
+                     .groups = 2,
+                     .depth = 16,
+                     .width = 24,
+                     .causal = true};
+  auto add = [&](const char *name, auto change) {
+    AttentionCase c = base;
+    c.name = name;
+    change(c);
+    list.push_back(c);
+  };
+  add("groups_share_keys", [](AttentionCase &c) { c.groups = 1; });
+  add("fewer_queries_than_keys", [](AttentionCase &c) { c.queries = 70, c.keys = 300; });
+  add("more_queries_than_keys_leaves_rows_empty", [](AttentionCase &c) { c.queries = 200, c.keys = 70; });
+  add("window", [](AttentionCase &c) { c.window = 20; });
+  add("window_of_one", [](AttentionCase &c) { c.window = 1; });
+  add("window_without_causal", [](AttentionCase &c) { c.causal = false, c.window = 33; });
+  add("softcap", [](AttentionCase &c) { c.softcap = 2; });
+  add("sinks", [](AttentionCase &c) { c.sinks = true; });
+  add("sinks_and_empty_rows", [](AttentionCase &c) { c.sinks = true, c.queries = 200, c.keys = 70; });
+  add("segments", [](AttentionCase &c) { c.segments = true; });
+  add("everything",
+      [](AttentionCase &c) { c.segments = c.sinks = true, c.softcap = 3, c.window = 100, c.keys = 190; });
+  add("negative_scale", [](AttentionCase &c) { c.scale = -0.5; });
+  add("one_pass_backward", [](AttentionCase &c) { c.batch = 9, c.queries = c.keys = 140; });
+  size_t plain = list.size();
+  for (size_t i = 0; i < plain; ++i)
+    for (DType type : {DType::BF16, DType::F16, DType::F64}) {
+      AttentionCase c = list[i];
+      c.type = type;
+      c.name += "_" + std::string(name(type));
+      list.push_back(c);
+    }
+  return list;
+}
+
+class Attention : public testing::TestWithParam<AttentionCase> {};
+
+INSTANTIATE_TEST_SUITE_P(Cases, Attention, testing::ValuesIn(cases()),
+                         [](const auto &info) { return info.param.name; });
+
+/// do, q, k, v, o, lse, ...: what the backward takes after a forward on `operands`.
+std::vector<Tensor> backwardOperands(const AttentionCase &c, const std::vector<Tensor> &operands,
+                                     const std::vector<Tensor> &forward, uint64_t seed) {
+  auto copy = [](const Tensor &tensor) { return Tensor(tensor.type(), tensor.values()); };
+  std::vector<Tensor> list;
+  list.push_back(randomTensor(forward[0].type(), seed));
+  for (size_t i = 0; i < 3; ++i)
+    list.push_back(copy(operands[i]));
+  list.push_back(copy(forward[0]));
+  list.push_back(copy(forward[1]));
+  for (size_t i = 3; i < operands.size(); ++i)
+    list.push_back(copy(operands[i]));
+  return list;
+}
+
+TEST_P(Attention, ForwardEqualsItsDefinition) {
+  const AttentionCase &c = GetParam();
+  std::vector<Tensor> operands = attentionOperands(c, 1);
+  auto results = runKernel(c.forwardCall(), operands);
+  ASSERT_TRUE(results.ok()) << results.status();
+  AttentionForwardValues expected = referenceAttention(c, operands);
+  EXPECT_TRUE(isNear((*results)[0].values(), expected.output, c.type,
+                     slackOf(c, c.keys, largestMagnitude(expected.output))));
+  EXPECT_TRUE(isNear((*results)[1].values(), expected.lse, c.statistics(), slackOf(c, c.keys, 1)));
+}
+
+TEST_P(Attention, BackwardEqualsItsDefinition) {
+  const AttentionCase &c = GetParam();
+  std::vector<Tensor> operands = attentionOperands(c, 5);
+  auto forward = runKernel(c.forwardCall(), operands);
+  ASSERT_TRUE(forward.ok()) << forward.status();
+  std::vector<Tensor> backward = backwardOperands(c, operands, *forward, 50);
+  auto results = runKernel(c.backwardCall(), backward);
+  ASSERT_TRUE(results.ok()) << results.status();
+  AttentionGradients expected = referenceAttentionBackward(c, operands, backward[0].values());
+  // The forward's output was rounded to its type before D = rowsum(do * o) was taken.
+  auto slack = [&](int64_t terms, const std::vector<double> &values) {
+    double rounded = roundoff(c.type) * std::sqrt(static_cast<double>(c.width)) * 4;
+    // Where all terms cancel (a row that sees one key), what counts is the size of the terms.
+    double magnitude = std::max(largestMagnitude(values), std::abs(c.scaleInUse()));
+    return slackOf(c, terms, magnitude) + rounded * magnitude;
+  };
+  int64_t rows = c.queries * c.heads / c.groups;
+  EXPECT_TRUE(isNear((*results)[0].values(), expected.query, c.type, slack(c.keys, expected.query)));
+  EXPECT_TRUE(isNear((*results)[1].values(), expected.key, c.type, slack(rows, expected.key)));
+  EXPECT_TRUE(isNear((*results)[2].values(), expected.value, c.type, slack(rows, expected.value)));
+  if (c.sinks)
+    EXPECT_TRUE(
+        isNear((*results)[3].values(), expected.sinks, c.statistics(),
+               slack(c.batch * c.queries, expected.sinks) * std::sqrt(static_cast<double>(c.queries))));
+}
+
+TEST_P(Attention, HasTheSameBitsOnAnyNumberOfThreads) {
+  const AttentionCase &c = GetParam();
+  std::vector<Tensor> operands = attentionOperands(c, 9);
+  auto forward = runKernel(c.forwardCall(), operands, 1);
+  ASSERT_TRUE(forward.ok()) << forward.status();
+  std::vector<Tensor> backward = backwardOperands(c, operands, *forward, 90);
+  auto gradients = runKernel(c.backwardCall(), backward, 1);
+  ASSERT_TRUE(gradients.ok()) << gradients.status();
+  for (int threads : {2, 3}) {
+    auto again = runKernel(c.forwardCall(), operands, threads);
+    for (size_t i = 0; i < forward->size(); ++i)
+      EXPECT_EQ((*again)[i].bytes(), (*forward)[i].bytes())
+          << "result " << i << ", " << threads << " threads";
+    auto gradientsAgain = runKernel(c.backwardCall(), backward, threads);
+    for (size_t i = 0; i < gradients->size(); ++i)
+      EXPECT_EQ((*gradientsAgain)[i].bytes(), (*gradients)[i].bytes()) << "gradient " << i;
+  }
+}
+
+AttentionCase smallCase() {
+  return {
+      .batch = 1, .queries = 7, .keys = 9, .heads = 2, .groups = 1, .depth = 4, .width = 3, .causal = true};
+}
+
+/// sum(outputGradient * output) of the float64 kernel.
+double objective(const AttentionCase &c, const std::vector<Tensor> &operands,
+                 const std::vector<double> &gradient) {
+  auto results = runKernel(c.forwardCall(), operands, 1);
+  std::vector<double> output = (*results)[0].values();
+  double sum = 0;
+  for (size_t i = 0; i < output.size(); ++i)
+    sum += output[i] * gradient[i];
+  return sum;
+}
+
+TEST(AttentionGradient, EqualsCentralDifferencesInDouble) {
+  AttentionCase c = smallCase();
+  c.type = DType::F64;
+  c.softcap = 1.5, c.sinks = true, c.window = 6, c.segments = true;
+  std::vector<Tensor> operands = attentionOperands(c, 21);
+  auto forward = runKernel(c.forwardCall(), operands);
+  ASSERT_TRUE(forward.ok()) << forward.status();
+  std::vector<Tensor> backward = backwardOperands(c, operands, *forward, 210);
+  auto results = runKernel(c.backwardCall(), backward);
+  ASSERT_TRUE(results.ok()) << results.status();
+  const size_t differentiable[] = {0, 1, 2, 5};
+  for (size_t which = 0; which < 4; ++which) {
+    double *values = static_cast<double *>(operands[differentiable[which]].data());
+    std::vector<double> gradient = (*results)[which].values();
+    for (size_t i = 0; i < gradient.size(); ++i) {
+      const double value = values[i], step = 1e-5;
+      values[i] = value + step;
+      double above = objective(c, operands, backward[0].values());
+      values[i] = value - step;
+      double below = objective(c, operands, backward[0].values());
+      values[i] = value;
+      EXPECT_NEAR(gradient[i], (above - below) / (2 * step), 1e-6 * std::max(1.0, std::abs(gradient[i])))
+          << "operand " << differentiable[which] << ", element " << i;
+    }
+  }
+}
+
+TEST(AttentionExtremes, RowsThatSeeNothingGiveZeroAndMinusInfinity) {
+  AttentionCase c{.batch = 1,
+                  .queries = 70,
+                  .keys = 5,
+                  .heads = 2,
+                  .groups = 2,
+                  .depth = 8,
+                  .width = 8,
+                  .causal = true,
+                  .sinks = true};
+  std::vector<Tensor> operands = attentionOperands(c, 3);
+  auto forward = runKernel(c.forwardCall(), operands);
+  ASSERT_TRUE(forward.ok()) << forward.status();
+  std::vector<double> output = (*forward)[0].values(), lse = (*forward)[1].values();
+  for (int64_t i = 0; i < 65; ++i)
+    for (int64_t h = 0; h < 2; ++h) {
+      EXPECT_EQ(lse[h * 70 + i], -kInfinity);
+      for (int64_t l = 0; l < 8; ++l)
+        EXPECT_EQ(output[(i * 2 + h) * 8 + l], 0);
+    }
+  auto gradients = runKernel(c.backwardCall(), backwardOperands(c, operands, *forward, 30));
+  ASSERT_TRUE(gradients.ok()) << gradients.status();
+  std::vector<double> query = (*gradients)[0].values();
+  for (int64_t i = 0; i < 65 * 2 * 8; ++i)
+    EXPECT_EQ(query[i], 0);
+}
+
+TEST(AttentionExtremes, NoKeyInTheSegmentGivesZerosEverywhere) {
+  AttentionCase c{
+      .batch = 1, .queries = 4, .keys = 4, .heads = 1, .groups = 1, .depth = 8, .width = 8, .segments = true};
+  std::vector<Tensor> operands = attentionOperands(c, 3);
+  operands[3] = Tensor(operands[3].type(), {9, 9, 9, 9});
+  operands[4] = Tensor(operands[4].type(), {8, 10, 8, 10});
+  auto forward = runKernel(c.forwardCall(), operands);
+  ASSERT_TRUE(forward.ok()) << forward.status();
+  EXPECT_THAT((*forward)[0].values(), testing::Each(0));
+  EXPECT_THAT((*forward)[1].values(), testing::Each(-kInfinity));
+  auto gradients = runKernel(c.backwardCall(), backwardOperands(c, operands, *forward, 30));
+  ASSERT_TRUE(gradients.ok()) << gradients.status();
+  for (const Tensor &gradient : *gradients)
+    EXPECT_THAT(gradient.values(), testing::Each(0));
+}
+
+TEST(AttentionExtremes, HugeScoresDoNotOverflow) {
+  AttentionCase c{.batch = 1,
+                  .queries = 150,
+                  .keys = 150,
+                  .heads = 1,
+                  .groups = 1,
+                  .depth = 8,
+                  .width = 8,
+                  .causal = true,
+                  .spread = 1e4};
+  std::vector<Tensor> operands = attentionOperands(c, 3);
+  auto forward = runKernel(c.forwardCall(), operands);
+  ASSERT_TRUE(forward.ok()) << forward.status();
+  EXPECT_TRUE(isNear((*forward)[0].values(), referenceAttention(c, operands).output, c.type, 1e-3));
+  auto gradients = runKernel(c.backwardCall(), backwardOperands(c, operands, *forward, 30));
+  for (const Tensor &gradient : *gradients)
+    for (double value : gradient.values())
+      ASSERT_TRUE(std::isfinite(value));
+}
+
+TEST(AttentionExtremes, DenormalOperandsGiveTheMeanOfTheValues) {
+  AttentionCase c{
+      .batch = 1, .queries = 3, .keys = 20, .heads = 1, .groups = 1, .depth = 8, .width = 8, .spread = 1e-40};
+  std::vector<Tensor> operands = attentionOperands(c, 3);
+  auto forward = runKernel(c.forwardCall(), operands);
+  ASSERT_TRUE(forward.ok()) << forward.status();
+  EXPECT_TRUE(isNear((*forward)[0].values(), referenceAttention(c, operands).output, c.type, 1e-6));
+}
+
+TEST(AttentionExtremes, NotANumberIsNotHidden) {
+  for (double softcap : {0.0, 2.0})
+    for (DType type : {DType::F32, DType::BF16, DType::F16, DType::F64}) {
+      AttentionCase c{.batch = 1,
+                      .queries = 2,
+                      .keys = 20,
+                      .heads = 1,
+                      .groups = 1,
+                      .depth = 8,
+                      .width = 8,
+                      .type = type,
+                      .softcap = softcap};
+      std::vector<Tensor> operands = attentionOperands(c, 3);
+      std::vector<double> keys = operands[1].values();
+      keys[11 * 8] = std::nan("");
+      operands[1] = Tensor(operands[1].type(), keys);
+      auto forward = runKernel(c.forwardCall(), operands);
+      ASSERT_TRUE(forward.ok()) << forward.status();
+      for (const Tensor &result : *forward)
+        EXPECT_THAT(result.values(), testing::Each(testing::IsNan()));
+    }
+}
+
+TEST(AttentionWorkspace, DoesNotGrowWithQueriesTimesKeys) {
+  AttentionCase c{
+      .batch = 1, .queries = 4096, .keys = 4096, .heads = 8, .groups = 8, .depth = 64, .width = 64};
+  int64_t forward = (*createKernel(c.forwardCall()))->workspaceBytes();
+  int64_t backward = (*createKernel(c.backwardCall()))->workspaceBytes();
+  c.queries = c.keys = 8192;
+  EXPECT_EQ((*createKernel(c.forwardCall()))->workspaceBytes(), forward);
+  // The backward holds D = rowsum(do * o), one float a row.
+  EXPECT_EQ((*createKernel(c.backwardCall()))->workspaceBytes(), backward + 4096 * 8 * 4);
+  EXPECT_LT(backward, 8 << 20);
+}
+
+absl::Status statusOf(const KernelCall &call) { return createKernel(call).status(); }
+
+TEST(AttentionRefuses, WhatDoesNotFitTheSignature) {
+  auto expect = [](const char *message, auto change, bool backward = false) {
+    KernelCall call = backward ? smallCase().backwardCall() : smallCase().forwardCall();
+    change(call);
+    absl::Status status = statusOf(call);
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_EQ(status.message(), message);
+  };
+  expect("kernel attention: attribute 'scale' must be one number",
+         [](KernelCall &c) { c.attributes.erase("scale"); });
+  expect("kernel attention: attribute 'scale' is nan, but must be finite",
+         [](KernelCall &c) { c.setNumber("scale", std::nan("")); });
+  expect("kernel attention: attribute 'softcap' is -1, but must be 0 (none) or positive",
+         [](KernelCall &c) { c.setNumber("softcap", -1); });
+  expect("kernel attention: attribute 'window' is -3, but must be 0 (none) or positive",
+         [](KernelCall &c) { c.setInteger("window", -3); });
+  expect("kernel attention: attribute 'causal' is 2, but must be 0 or 1",
+         [](KernelCall &c) { c.setInteger("causal", 2); });
+  expect("kernel attention: 3 operands were given, but the signature has 5",
+         [](KernelCall &c) { c.setInteger("has_segments", 1); });
+  expect("kernel attention: 1 results were given, but the signature has 2",
+         [](KernelCall &c) { c.results.pop_back(); });
+  expect("kernel attention: q is tensor<7x2x4xf32>, but must have 4 dimensions",
+         [](KernelCall &c) { c.operands[0].shape = {7, 2, 4}; });
+  expect("kernel attention: k is tensor<1x0x1x4xf32>, but no dimension may be empty",
+         [](KernelCall &c) { c.operands[1].shape[1] = 0; });
+  expect("kernel attention: k is tensor<1x9x1x5xf32>, but its shape must be 1x9x1x4",
+         [](KernelCall &c) { c.operands[1].shape[3] = 5; });
+  expect("kernel attention: v is tensor<1x8x1x3xf32>, but its shape must be 1x9x1x3",
+         [](KernelCall &c) { c.operands[2].shape[1] = 8; });
+  expect("kernel attention: q has 2 heads, which must be a multiple of the 3 of k",
+         [](KernelCall &c) { c.operands[1].shape[2] = c.operands[2].shape[2] = 3; });
+  expect(
+      "kernel attention: k is tensor<1x9x1x4xf64>, but its type must be bf16, f16 or f32, unless q's is f64",
+      [](KernelCall &c) { c.operands[1].dtype = DType::F64; });
+  expect("kernel attention: k is tensor<1x9x1x4xf32>, but its type must be f64, as q's is",
+         [](KernelCall &c) { c.operands[0].dtype = DType::F64; });
+  expect("kernel attention: lse is tensor<1x2x7xbf16>, but its type must be f32",
+         [](KernelCall &c) { c.results[1].dtype = DType::BF16; });
+  expect(
+      "kernel attention_backward: do is tensor<1x7x2x4xf32>, but its shape must be 1x7x2x3",
+      [](KernelCall &c) { c.operands[0].shape[3] = 4; }, true);
+  expect(
+      "kernel attention_backward: dk is tensor<1x9x1x3xf32>, but its shape must be 1x9x1x4",
+      [](KernelCall &c) { c.results[1].shape[3] = 3; }, true);
+  expect(
+      "kernel attention_backward: 4 results were given, but the signature has 3",
+      [](KernelCall &c) { c.results.push_back(c.results[0]); }, true);
+}
+
+TEST(AttentionRefuses, SegmentsAndSinksOfAnotherTypeOrShape) {
+  AttentionCase c = smallCase();
+  c.segments = c.sinks = true;
+  KernelCall call = c.forwardCall();
+  call.operands[4].dtype = DType::I64;
+  EXPECT_EQ(statusOf(call).message(),
+            "kernel attention: segments are tensor<1x9xi64>, but their type must be i32");
+  call = c.forwardCall();
+  call.operands[3].shape = {1, 8};
+  EXPECT_EQ(statusOf(call).message(),
+            "kernel attention: segments_q is tensor<1x8xi32>, but its shape must be 1x7");
+  call = c.forwardCall();
+  call.operands[5].shape = {1};
+  EXPECT_EQ(statusOf(call).message(), "kernel attention: sinks is tensor<1xf32>, but its shape must be 2");
+  call = c.backwardCall();
+  call.results[3].dtype = DType::BF16;
+  EXPECT_EQ(statusOf(call).message(),
+            "kernel attention_backward: dsinks is tensor<2xbf16>, but its type must be f32");
+}
+
+} // namespace
+} // namespace weft::cpu
