@@ -26,11 +26,13 @@ struct Cut {
   int64_t piece = 1, count = 1;
 };
 
-/// As few pieces of at most `most` as there can be, of similar size, multiples of `unit` (the library's inner
-/// kernel).
+/// Pieces of at most `most` and of similar size, multiples of `unit` (the library's inner kernel).
 Cut cut(int64_t size, int64_t most, int64_t unit) {
   Cut result;
-  int64_t pieces = std::max<int64_t>((size + most - 1) / most, 1);
+  int64_t pieces = (size + most - 1) / most;
+  if (pieces > 1) // an even number keeps two, or any even number of threads, equally busy
+    pieces += pieces % 2;
+  pieces = std::max<int64_t>(pieces, 1);
   result.piece = std::max<int64_t>((size + pieces - 1) / pieces, 1);
   result.piece = (result.piece + unit - 1) / unit * unit;
   result.count = std::max<int64_t>((size + result.piece - 1) / result.piece, 1);
@@ -67,7 +69,7 @@ absl::Status EinsumKernel::prepare(const KernelCall &call) {
   // Small products are one tile each: there are enough of them, or none of them is worth a second thread.
   constexpr int64_t kSmallWork = 1 << 20;
   bool isSmall = plan.m * plan.n * std::max<int64_t>(plan.k, 1) <= kSmallWork;
-  rows = cut(plan.m, isSmall ? std::max<int64_t>(plan.m, 1) : 256, 8);
+  rows = cut(plan.m, isSmall ? std::max<int64_t>(plan.m, 1) : 128, 8);
   columns = cut(plan.n, isSmall ? std::max<int64_t>(plan.n, 1) : 384, 48);
 
   const TensorType &left = call.operands[plan.exchanged ? 1 : 0],

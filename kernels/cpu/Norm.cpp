@@ -15,7 +15,7 @@ struct NormShape {
   DType sumType; ///< in which the kernel computes
 };
 
-/// Checks x[..., h], the float type of everything, and the statistics [...] f32 given as (name, type) pairs.
+/// Checks that every tensor holds floats and that x has rows.
 absl::StatusOr<NormShape> readShape(const KernelCall &call, const TensorType &x) {
   for (const auto &types : {call.operands, call.results})
     for (const TensorType &type : types)

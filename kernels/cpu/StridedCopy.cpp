@@ -16,7 +16,7 @@ namespace weft::cpu {
 namespace {
 
 constexpr int64_t kRunElements = 16 * 1024; ///< longest piece of an inner run
-constexpr int64_t kBlock = 32;              ///< rows of an exchanged block, and columns at a time
+constexpr int64_t kBlock = 16; ///< rows of an exchanged block, and columns at a time: a cache line each way
 constexpr int64_t kTileElements = 16 * 1024;
 constexpr int64_t kConvertElements = 256; ///< converted at a time, on the stack
 
