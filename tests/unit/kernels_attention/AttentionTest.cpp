@@ -75,8 +75,6 @@ std::vector<AttentionCase> cases() {
   return list;
 }
 
-void PrintTo(const AttentionCase &c, std::ostream *out) { *out << c.forwardCall().str(); }
-
 class Attention : public testing::TestWithParam<AttentionCase> {};
 
 INSTANTIATE_TEST_SUITE_P(Cases, Attention, testing::ValuesIn(cases()),
