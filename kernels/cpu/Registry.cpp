@@ -8,6 +8,7 @@ namespace {
 
 constexpr KernelRow kTable[] = {
     {"elementwise", createElementwise},
+    {"einsum", createEinsum},
     {"attention", createAttention},
     {"attention_backward", createAttentionBackward},
     {"linear_cross_entropy", createLinearCrossEntropy},
