@@ -55,6 +55,8 @@ std::vector<AttentionCase> cases() {
   add("more_queries_than_keys_leaves_rows_empty", [](AttentionCase &c) { c.queries = 200, c.keys = 70; });
   add("window", [](AttentionCase &c) { c.window = 20; });
   add("window_of_one", [](AttentionCase &c) { c.window = 1; });
+  add("window_longer_than_everything",
+      [](AttentionCase &c) { c.queries = 200, c.keys = 70, c.window = std::numeric_limits<int64_t>::max(); });
   add("window_without_causal", [](AttentionCase &c) { c.causal = false, c.window = 33; });
   add("softcap", [](AttentionCase &c) { c.softcap = 2; });
   add("sinks", [](AttentionCase &c) { c.sinks = true; });
