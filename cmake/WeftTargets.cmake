@@ -7,15 +7,19 @@
 #   weft_add_fuzzer(NAME sources... DEPENDS targets...)         a libFuzzer program, with -DWEFT_BUILD_FUZZERS=ON
 
 add_library(WeftOptions INTERFACE)
-target_include_directories(WeftOptions INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
-target_compile_options(WeftOptions INTERFACE -Wall -Wextra -Wno-unused-parameter -Werror=return-type)
-target_compile_definitions(WeftOptions INTERFACE WEFT_VERSION="${PROJECT_VERSION}")
+# Whoever uses the installed package gets the headers, C++20, and none of our warnings.
+target_include_directories(WeftOptions INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>
+  $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}> $<INSTALL_INTERFACE:include/weft>)
+target_compile_features(WeftOptions INTERFACE cxx_std_20)
+target_compile_options(WeftOptions INTERFACE
+  "$<BUILD_INTERFACE:-Wall;-Wextra;-Wno-unused-parameter;-Werror=return-type>")
+target_compile_definitions(WeftOptions INTERFACE $<BUILD_INTERFACE:WEFT_VERSION="${PROJECT_VERSION}">)
 if(WEFT_SANITIZE)
   target_compile_options(WeftOptions INTERFACE -fsanitize=${WEFT_SANITIZE} -fno-omit-frame-pointer)
   target_link_options(WeftOptions INTERFACE -fsanitize=${WEFT_SANITIZE})
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-  target_link_options(WeftOptions INTERFACE -fuse-ld=lld)
+  target_link_options(WeftOptions INTERFACE $<BUILD_INTERFACE:-fuse-ld=lld>)
 endif()
 
 function(weft_add_library name)
@@ -36,16 +40,34 @@ function(weft_add_mlir_precompiled_header)
   add_library(WeftMlirPch STATIC ${PROJECT_BINARY_DIR}/cmake/WeftMlirPch.cpp)
   target_link_libraries(WeftMlirPch PUBLIC WeftOptions)
   weft_use_mlir(WeftMlirPch)
-  target_precompile_headers(WeftMlirPch PRIVATE ${PROJECT_SOURCE_DIR}/cmake/MlirPrecompiled.h)
+  # Found through the include path, so that the file that CMake writes is the same in every checkout.
+  target_precompile_headers(WeftMlirPch PRIVATE <cmake/MlirPrecompiled.h>)
+  weft_write_pch_checksum(WeftMlirPch ${PROJECT_SOURCE_DIR}/cmake/MlirPrecompiled.h)
 endfunction()
 if(WEFT_BUILD_COMPILER)
   weft_add_mlir_precompiled_header()
 endif()
 
+# What REUSE_FROM would do, with a path relative to the build folder, where Ninja compiles: ccache does not rewrite the
+# absolute paths of CMake's own spelling, and would miss in every other checkout.
+function(weft_use_mlir_precompiled_header name)
+  set(header CMakeFiles/WeftMlirPch.dir/cmake_pch.hxx.pch)
+  target_compile_options(${name} PRIVATE "SHELL:-include-pch ${header}" -Winvalid-pch)
+  get_target_property(sources ${name} SOURCES)
+  set_property(SOURCE ${sources} APPEND PROPERTY OBJECT_DEPENDS ${PROJECT_BINARY_DIR}/${header})
+  add_dependencies(${name} WeftMlirPch)
+  get_target_property(type ${name} TYPE)
+  if(type STREQUAL "EXECUTABLE")
+    # The header is compiled with -fPIC; clang refuses it in a file compiled with the -fPIE of executables.
+    set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_compile_options(${name} PRIVATE -fPIC)
+  endif()
+endfunction()
+
 function(weft_add_mlir_library name)
   weft_add_library(${name} ${ARGN})
   weft_use_mlir(${name})
-  target_precompile_headers(${name} REUSE_FROM WeftMlirPch)
+  weft_use_mlir_precompiled_header(${name})
 endfunction()
 
 function(weft_add_executable name)
@@ -53,7 +75,6 @@ function(weft_add_executable name)
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE WeftOptions ${ARG_DEPENDS})
   if(ARG_MLIR)
-    target_precompile_headers(${name} REUSE_FROM WeftMlirPch)
     target_include_directories(${name} SYSTEM PRIVATE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
     target_compile_definitions(${name} PRIVATE ${WEFT_LLVM_DEFINITIONS})
     target_link_libraries(${name} PRIVATE MLIR LLVM)

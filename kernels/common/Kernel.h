@@ -1,8 +1,8 @@
 //===- Kernel.h - A kernel, ready to run ----------------------------------===//
 //
-// A device turns a KernelCall into a Kernel once, at load; the executor then runs it with pointers and nothing else.
-// The contract of run(): no allocation by our code, no lookup, no formatting; the bits of the results are a function
-// of the call, the operands and the instruction set, never of the number of threads.
+// A device turns a KernelCall into a Kernel once, at load; the executor then runs it with pointers and
+// nothing else. The contract of run(): no allocation by our code, no lookup, no formatting; the bits of the
+// results are a function of the call, the operands and the instruction set, never of the number of threads.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_KERNELS_COMMON_KERNEL_H

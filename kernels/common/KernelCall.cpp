@@ -6,7 +6,8 @@
 namespace weft {
 namespace {
 absl::Status missing(const KernelCall &call, const std::string &key, const char *form) {
-  return absl::InvalidArgumentError(absl::StrCat("kernel ", call.name, ": attribute '", key, "' must be ", form));
+  return absl::InvalidArgumentError(
+      absl::StrCat("kernel ", call.name, ": attribute '", key, "' must be ", form));
 }
 std::string typeList(const std::vector<TensorType> &types) {
   return absl::StrJoin(types, ", ",

@@ -1,8 +1,8 @@
 //===- KernelCall.h - What names a kernel, on every device ----------------===//
 //
-// A kernel call is a name, operand and result types, and static attributes: all that a kernel's bits may depend on,
-// besides the device and its instruction set. The compiler writes calls, the executable stores them, a device turns
-// each into a Kernel once, at load. docs/kernels.md lists every name with its signature.
+// A kernel call is a name, operand and result types, and static attributes: all that a kernel's bits may
+// depend on, besides the device and its instruction set. The compiler writes calls, the executable stores
+// them, a device turns each into a Kernel once, at load. docs/kernels.md lists every name with its signature.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_KERNELS_COMMON_KERNELCALL_H
@@ -33,8 +33,8 @@ struct KernelCall {
   std::vector<TensorType> results;
   std::map<std::string, Attribute> attributes;
 
-  /// Readers of attributes. The first form fails, naming kernel and attribute, when it is absent or of another
-  /// form; the `Or` forms give the default when it is absent.
+  /// Readers of attributes. The first form fails, naming kernel and attribute, when it is absent or of
+  /// another form; the `Or` forms give the default when it is absent.
   absl::StatusOr<int64_t> integer(const std::string &key) const;
   absl::StatusOr<double> number(const std::string &key) const;
   absl::StatusOr<std::string> text(const std::string &key) const;

@@ -1,7 +1,7 @@
 //===- Types.h - Element types and tensor types of the runtime ------------===//
 //
-// What a buffer holds. The compiler's types map onto these one to one; the executable stores them; kernels are
-// looked up by them. All tensors are dense and row-major.
+// What a buffer holds. The compiler's types map onto these one to one; the executable stores them; kernels
+// are looked up by them. All tensors are dense and row-major.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_KERNELS_COMMON_TYPES_H

@@ -1,0 +1,95 @@
+#include "compiler/model/Blocks.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+nn::Activation activationOf(const ModelConfig &config) {
+  switch (config.hiddenAct) {
+  case HiddenAct::Silu:
+    return nn::Activation::silu;
+  case HiddenAct::Gelu:
+    return nn::Activation::gelu;
+  case HiddenAct::GeluPytorchTanh:
+    return nn::Activation::gelu_tanh;
+  case HiddenAct::Relu:
+    return nn::Activation::relu;
+  }
+  return nn::Activation::silu;
+}
+
+/// x [batch, sequence, ...] plus a bias over the trailing dimensions.
+Value addBias(ModelBuilder &b, Value x, ArrayRef<int64_t> shape) {
+  Value bias = b.parameter("bias", shape, Initializer::constant(0.0));
+  ArrayRef<int64_t> whole = nn::tensorType(x).getShape();
+  SmallVector<int64_t> dimensions;
+  for (size_t index = 0; index < shape.size(); ++index)
+    dimensions.push_back(static_cast<int64_t>(whole.size() - shape.size() + index));
+  return b.add(x, b.broadcast(bias, whole, dimensions));
+}
+
+/// A linear layer `NAME`: an einsum with its weight, and a bias over the output dimensions if wanted.
+Value linear(ModelBuilder &b, const ModelConfig &config, StringRef name, StringRef equation, Value x,
+             ArrayRef<int64_t> weightShape, ArrayRef<int64_t> biasShape, bool bias) {
+  auto scope = b.scope(name);
+  Value weight = b.parameter("weight", weightShape, Initializer::normal(config.initializerRange));
+  Value y = b.einsum(equation, x, weight, b.builder.getF32Type());
+  return bias ? addBias(b, y, biasShape) : y;
+}
+} // namespace
+
+Value embedding(ModelBuilder &b, const ModelConfig &config, Value tokens) {
+  auto scope = b.scope("embed_tokens");
+  Value table = b.parameter("weight", {config.vocabSize, config.hiddenSize},
+                            Initializer::normal(config.initializerRange));
+  SmallVector<int64_t> shape(nn::tensorType(tokens).getShape());
+  shape.push_back(config.hiddenSize);
+  return b.create<nn::GatherOp>(b.type(shape, b.builder.getF32Type()), table, tokens);
+}
+
+Value rmsNorm(ModelBuilder &b, const ModelConfig &config, StringRef name, Value x) {
+  auto scope = b.scope(name);
+  Value weight = b.parameter("weight", {nn::tensorType(x).getShape().back()}, Initializer::constant(1.0));
+  auto rows = b.type(nn::tensorType(x).getShape().drop_back(), b.builder.getF32Type());
+  return b
+      .create<nn::RmsNormOp>(x.getType(), rows, x, weight, llvm::APFloat(config.rmsNormEps),
+                             llvm::APFloat(0.0))
+      .getResult(0);
+}
+
+Value selfAttention(ModelBuilder &b, const ModelConfig &config, const RotaryTables &tables, Value x) {
+  auto scope = b.scope("self_attn");
+  int64_t heads = config.numAttentionHeads, groups = config.numKeyValueHeads, dimension = config.headDim,
+          hidden = config.hiddenSize;
+  auto project = [&](StringRef name, int64_t count) {
+    return linear(b, config, name, "bsh,ndh->bsnd", x, {count, dimension, hidden}, {count, dimension},
+                  config.attentionBias);
+  };
+  auto rotate = [&](Value value) {
+    return b.create<nn::RopeOp>(value.getType(), value, tables.cosine, tables.sine, UnitAttr(), UnitAttr());
+  };
+  Value query = rotate(project("q_proj", heads));
+  Value key = rotate(project("k_proj", groups));
+  Value value = project("v_proj", groups);
+  ArrayRef<int64_t> shape = nn::tensorType(x).getShape();
+  auto lse = b.type({shape[0], heads, shape[1]}, b.builder.getF32Type());
+  auto attention = b.create<nn::AttentionOp>(
+      query.getType(), lse, query, key, value, Value(), Value(), Value(),
+      b.builder.getF64FloatAttr(1.0 / std::sqrt(static_cast<double>(dimension))), b.builder.getUnitAttr(),
+      b.builder.getI64IntegerAttr(0), b.builder.getF64FloatAttr(0.0));
+  return linear(b, config, "o_proj", "bsnd,hnd->bsh", attention.getResult(), {hidden, heads, dimension},
+                {hidden}, config.attentionBias);
+}
+
+Value gatedFeedForward(ModelBuilder &b, const ModelConfig &config, Value x) {
+  auto scope = b.scope("mlp");
+  int64_t hidden = config.hiddenSize, inner = config.intermediateSize;
+  Value gate = linear(b, config, "gate_proj", "bsh,fh->bsf", x, {inner, hidden}, {inner}, config.mlpBias);
+  Value up = linear(b, config, "up_proj", "bsh,fh->bsf", x, {inner, hidden}, {inner}, config.mlpBias);
+  Value gated = b.create<nn::GluOp>(gate.getType(), activationOf(config), gate, up);
+  return linear(b, config, "down_proj", "bsf,hf->bsh", gated, {hidden, inner}, {hidden}, config.mlpBias);
+}
+
+} // namespace weft

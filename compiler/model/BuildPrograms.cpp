@@ -1,0 +1,188 @@
+#include "compiler/model/BuildPrograms.h"
+
+#include "compiler/model/Families.h"
+#include "dialects/nn/NnDialect.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+constexpr int64_t kIgnoreIndex = -100;
+
+class ProgramsBuilder {
+public:
+  ProgramsBuilder(ModuleOp module, const Config &config)
+      : module(module), config(config), context(module.getContext()), builder(context), b(module, builder),
+        i32(builder.getI32Type()), i64(builder.getI64Type()), f32(builder.getF32Type()),
+        f64(builder.getF64Type()) {}
+
+  void buildStep();
+  void buildEvaluate();
+  void buildGenerate();
+
+private:
+  RankedTensorType batchType(Type element) {
+    return RankedTensorType::get({config.train.microBatch, config.data.sequenceLength}, element);
+  }
+  RankedTensorType scalar(Type element) { return RankedTensorType::get({}, element); }
+
+  /// Starts a region's entry block with these argument types and points the builder into it.
+  Block *enter(Region &region, ArrayRef<Type> types) {
+    Block *block = builder.createBlock(&region);
+    for (Type type : types)
+      block->addArgument(type, builder.getUnknownLoc());
+    return block;
+  }
+
+  func::FuncOp beginFunction(StringRef name, ArrayRef<std::pair<StringRef, Type>> arguments,
+                             ArrayRef<std::pair<StringRef, Type>> results);
+
+  /// The number of targets that count, i64.
+  Value countTargets(Value targets) {
+    Value inRange = b.logicalAnd(b.compare(nn::Comparison::ge, targets, b.splat(targets, 0)),
+                                 b.compare(nn::Comparison::lt, targets,
+                                           b.splat(targets, static_cast<double>(config.model.vocabSize))));
+    return b.sumAll(b.cast(inRange, i64));
+  }
+
+  struct Losses {
+    Value loss, zLoss; ///< per token, f32
+  };
+  Losses lossHead(Value hidden, Value targets) {
+    Value weight = llamaHead(b, config.model);
+    auto scope = b.scope("loss");
+    auto rows = nn::tensorType(targets).clone(f32);
+    auto head = b.create<nn::LinearCrossEntropyOp>(
+        rows, rows, rows, hidden, weight, targets, builder.getI64IntegerAttr(kIgnoreIndex),
+        builder.getF64FloatAttr(config.loss.labelSmoothing), builder.getF64FloatAttr(config.loss.zLoss),
+        builder.getF64FloatAttr(0.0));
+    return {head.getLoss(), head.getZLossValue()};
+  }
+
+  ModuleOp module;
+  const Config &config;
+  MLIRContext *context;
+  OpBuilder builder;
+  ModelBuilder b;
+  Type i32, i64, f32, f64;
+};
+
+void ProgramsBuilder::buildStep() {
+  int64_t microbatches = config.train.microBatches(), sequence = config.data.sequenceLength;
+  SmallVector<Type> parts = {batchType(i32), batchType(i32),
+                             RankedTensorType::get({config.train.microBatch}, i64), scalar(i64)};
+  SmallVector<Type> whole;
+  for (Type part : ArrayRef<Type>(parts).drop_back()) {
+    SmallVector<int64_t> shape(cast<RankedTensorType>(part).getShape());
+    shape.insert(shape.begin(), microbatches);
+    whole.push_back(cast<RankedTensorType>(part).clone(shape));
+  }
+  whole.push_back(parts.back());
+
+  builder.setInsertionPointToEnd(module.getBody());
+  auto step = b.create<nn::StepOp>("step", microbatches,
+                                   builder.getStrArrayAttr({"tokens", "targets", "sample_ids", "step"}));
+  step->setAttr("objective", builder.getStringAttr("objective"));
+  step->setAttr("denominator", builder.getI64IntegerAttr(0));
+
+  Block *prepare = enter(step.getPrepare(), whole);
+  Value count = countTargets(prepare->getArgument(1));
+  RotaryTables tables = buildRotaryTables(b, config.model, sequence);
+  SmallVector<Value> prepared = {count, tables.cosine, tables.sine};
+  b.create<nn::YieldOp>(ArrayAttr(), prepared);
+
+  for (Value value : prepared)
+    parts.push_back(value.getType());
+  Block *microbatch = enter(step.getMicrobatch(), parts);
+  RotaryTables passed = {microbatch->getArgument(5), microbatch->getArgument(6)};
+  Losses losses =
+      lossHead(buildLlama(b, config.model, passed, microbatch->getArgument(0)), microbatch->getArgument(1));
+  SmallVector<StringRef> names = {"objective", "loss_sum"};
+  Value lossSum = b.sumAll(losses.loss), objective = lossSum;
+  SmallVector<Value> carried = {objective, lossSum};
+  if (config.loss.zLoss != 0.0) {
+    Value zLossSum = b.sumAll(losses.zLoss);
+    carried[0] = b.add(lossSum, zLossSum);
+    names.push_back("z_loss_sum");
+    carried.push_back(zLossSum);
+  }
+  SmallVector<StringRef> sums(names.size(), "sum");
+  b.create<nn::CarryOp>(builder.getStrArrayAttr(names), builder.getStrArrayAttr(sums), carried);
+
+  SmallVector<Type> updateTypes;
+  for (Value value : carried)
+    updateTypes.push_back(value.getType());
+  for (Value value : prepared)
+    updateTypes.push_back(value.getType());
+  Block *update = enter(step.getUpdate(), updateTypes);
+  Value targetTokens = update->getArgument(carried.size());
+  Value divisor = b.cast(b.maximum(targetTokens, b.splat(targetTokens, 1)), f32);
+  SmallVector<StringRef> outputNames = {"loss", "target_tokens"};
+  SmallVector<Value> outputs = {b.div(update->getArgument(1), divisor), targetTokens};
+  if (config.loss.zLoss != 0.0) {
+    outputNames.push_back("z_loss");
+    outputs.push_back(b.div(update->getArgument(2), divisor));
+  }
+  b.create<nn::YieldOp>(builder.getStrArrayAttr(outputNames), outputs);
+}
+
+func::FuncOp ProgramsBuilder::beginFunction(StringRef name, ArrayRef<std::pair<StringRef, Type>> arguments,
+                                            ArrayRef<std::pair<StringRef, Type>> results) {
+  SmallVector<Type> argumentTypes, resultTypes;
+  for (auto [argument, type] : arguments)
+    argumentTypes.push_back(type);
+  for (auto [result, type] : results)
+    resultTypes.push_back(type);
+  builder.setInsertionPointToEnd(module.getBody());
+  auto function = b.create<func::FuncOp>(name, builder.getFunctionType(argumentTypes, resultTypes));
+  for (auto [index, argument] : llvm::enumerate(arguments))
+    function.setArgAttr(index, "nn.name", builder.getStringAttr(argument.first));
+  for (auto [index, result] : llvm::enumerate(results))
+    function.setResultAttr(index, "nn.name", builder.getStringAttr(result.first));
+  builder.setInsertionPointToStart(function.addEntryBlock());
+  return function;
+}
+
+void ProgramsBuilder::buildEvaluate() {
+  auto function = beginFunction("evaluate", {{"tokens", batchType(i32)}, {"targets", batchType(i32)}},
+                                {{"loss_sum", scalar(f64)}, {"target_tokens", scalar(i64)}});
+  Value targets = function.getArgument(1);
+  RotaryTables tables = buildRotaryTables(b, config.model, config.data.sequenceLength);
+  Losses losses = lossHead(buildLlama(b, config.model, tables, function.getArgument(0)), targets);
+  SmallVector<Value> results = {b.sumAll(losses.loss, f64), countTargets(targets)};
+  b.create<func::ReturnOp>(results);
+}
+
+void ProgramsBuilder::buildGenerate() {
+  int64_t sequence = config.data.sequenceLength, hidden = config.model.hiddenSize;
+  auto function = beginFunction(
+      "generate", {{"tokens", RankedTensorType::get({1, sequence}, i32)}, {"position", scalar(i64)}},
+      {{"logits", RankedTensorType::get({config.model.vocabSize}, f32)}});
+  RotaryTables tables = buildRotaryTables(b, config.model, sequence);
+  Value states = buildLlama(b, config.model, tables, function.getArgument(0));
+  Value zero = b.scalar(i64, 0);
+  SmallVector<Value> starts = {zero, function.getArgument(1), zero};
+  SmallVector<int64_t> offsets = {0, 0, 0};
+  Value last = b.create<nn::SliceOp>(b.type({1, 1, hidden}, f32), states, starts, offsets);
+  Value logits = b.einsum("h,vh->v", b.reshape(last, {hidden}), llamaHead(b, config.model), f32);
+  SmallVector<Value> results = {logits};
+  b.create<func::ReturnOp>(results);
+}
+} // namespace
+
+OwningOpRef<ModuleOp> buildPrograms(MLIRContext *context, const Config &config) {
+  context->loadDialect<nn::NnDialect, func::FuncDialect>();
+  if (!config.model.program.empty())
+    return parseSourceFile<ModuleOp>(config.model.program, context);
+  OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(context), StringRef("job"));
+  ProgramsBuilder programs(*module, config);
+  programs.buildStep();
+  programs.buildEvaluate();
+  programs.buildGenerate();
+  return module;
+}
+
+} // namespace weft

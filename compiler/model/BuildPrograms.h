@@ -1,0 +1,30 @@
+//===- BuildPrograms.h - Phase 1: config -> the programs of a job ------------===//
+//
+// A job has three programs over one set of parameters: the step (nn.step @step), evaluate and generate
+// (functions). A program written by hand replaces all that build makes; its step must be named @step.
+//
+//===----------------------------------------------------------------------===//
+#ifndef WEFT_COMPILER_MODEL_BUILDPROGRAMS_H
+#define WEFT_COMPILER_MODEL_BUILDPROGRAMS_H
+
+#include "runtime/config/Config.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+namespace weft {
+
+/// Builds the module of a job, or parses `model.program`. Null, with a diagnostic, when that file is not a
+/// program.
+///
+/// step:     inputs tokens, targets i32 [micro_batch, sequence], sample_ids i64 [micro_batch], each per
+/// microbatch;
+///           step i64. Objective: the sum over target tokens of loss and z_loss. Outputs: loss, the
+///           cross-entropy per target token of the global batch; z_loss where it is wanted; target_tokens.
+/// evaluate: tokens, targets -> loss_sum f64, target_tokens i64.
+/// generate: tokens i32 [1, sequence], position i64 -> logits f32 [vocabulary] of the token after `position`.
+mlir::OwningOpRef<mlir::ModuleOp> buildPrograms(mlir::MLIRContext *context, const Config &config);
+
+} // namespace weft
+
+#endif // WEFT_COMPILER_MODEL_BUILDPROGRAMS_H

@@ -1,0 +1,44 @@
+#include "compiler/model/ModelBuilder.h"
+
+using namespace mlir;
+
+namespace weft {
+
+ModelBuilder::ModelBuilder(ModuleOp module, OpBuilder &builder)
+    : ValueBuilder(builder, builder.getUnknownLoc()), module(module) {}
+
+ModelBuilder::Scope::Scope(ModelBuilder &builder, StringRef name)
+    : builder(builder), outerLength(builder.path.size()), outerLocation(builder.location) {
+  if (!builder.path.empty())
+    builder.path += '.';
+  builder.path += name;
+  builder.location = NameLoc::get(builder.builder.getStringAttr(builder.path));
+}
+
+ModelBuilder::Scope::~Scope() {
+  builder.path.resize(outerLength);
+  builder.location = outerLocation;
+}
+
+Value ModelBuilder::parameter(StringRef name, ArrayRef<int64_t> shape, Initializer initializer) {
+  auto here = scope(name);
+  auto tensor = type(shape, builder.getF32Type());
+  if (!module.lookupSymbol(path)) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(module.getBody(), module.getBody()->begin());
+    for (Operation &op : *module.getBody()) {
+      if (!isa<nn::ParameterOp>(op))
+        break;
+      builder.setInsertionPointAfter(&op);
+    }
+    create<nn::ParameterOp>(path, tensor, initializer.kind, llvm::APFloat(initializer.mean),
+                            llvm::APFloat(initializer.deviation));
+  }
+  return read(path, tensor);
+}
+
+Value ModelBuilder::boundary(Value x, int64_t layer) {
+  return create<nn::BoundaryOp>(x.getType(), builder.getI64IntegerAttr(layer), x, UnitAttr());
+}
+
+} // namespace weft

@@ -1,0 +1,58 @@
+//===- ModelBuilder.h - Writing a model as nn ops ----------------------------===//
+//
+// A model is a function from tokens to hidden states, written with this builder. Scopes give every op its
+// location and every parameter its checkpoint name: inside scope("model.layers.0"),
+// parameter("input_layernorm.weight", ...) is model.layers.0.input_layernorm.weight. A parameter is declared
+// once in the module, at its first use, and read anew at each use: each use has an accumulator of its own.
+//
+//===----------------------------------------------------------------------===//
+#ifndef WEFT_COMPILER_MODEL_MODELBUILDER_H
+#define WEFT_COMPILER_MODEL_MODELBUILDER_H
+
+#include "dialects/nn/ValueBuilder.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <string>
+
+namespace weft {
+
+/// How a parameter starts: a constant, or normal with mean 0.
+struct Initializer {
+  nn::InitializerKind kind;
+  double mean = 0.0, deviation = 0.0;
+  static Initializer constant(double value) { return {nn::InitializerKind::constant, value, 0.0}; }
+  static Initializer normal(double deviation) { return {nn::InitializerKind::normal, 0.0, deviation}; }
+};
+
+class ModelBuilder : public nn::ValueBuilder {
+public:
+  ModelBuilder(mlir::ModuleOp module, mlir::OpBuilder &builder);
+
+  /// Enters a scope until the returned object goes.
+  class Scope {
+  public:
+    Scope(ModelBuilder &builder, llvm::StringRef name);
+    ~Scope();
+    Scope(const Scope &) = delete;
+    Scope &operator=(const Scope &) = delete;
+
+  private:
+    ModelBuilder &builder;
+    size_t outerLength;
+    mlir::Location outerLocation;
+  };
+  [[nodiscard]] Scope scope(llvm::StringRef name) { return Scope(*this, name); }
+
+  /// The value of the parameter `name` of the current scope, float32.
+  mlir::Value parameter(llvm::StringRef name, llvm::ArrayRef<int64_t> shape, Initializer initializer);
+  mlir::Value boundary(mlir::Value x, int64_t layer);
+
+private:
+  mlir::ModuleOp module;
+  std::string path;
+};
+
+} // namespace weft
+
+#endif // WEFT_COMPILER_MODEL_MODELBUILDER_H

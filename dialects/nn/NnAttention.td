@@ -1,0 +1,64 @@
+//===- NnAttention.td - Attention and its backward -------------------------===//
+include "dialects/nn/NnBase.td"
+
+class NnAttentionOpBase<string mnemonic, list<Trait> traits> : NnOp<mnemonic,
+    [Pure, AttrSizedOperandSegments, NnDecomposable, NnShardable, NnCosted] # traits> {
+  let hasVerifier = 1;
+}
+
+def AttentionOp : NnAttentionOpBase<"attention", [NnDifferentiable]> {
+  let summary = "Scaled dot-product attention with query groups.";
+  let description = [{
+    Scores q k^T scale, soft-capped (cap tanh(score / cap)) if `softcap` is not 0; query position i (counted from
+    t - s) sees key position j if j <= i (`causal`), i - j < `window` (if not 0), and their segments are equal (packed
+    segments). A sink is a score per head that takes part in the sum and has no value (arXiv:2309.17453). Softmax in
+    float32. A row that sees nothing gives 0 and lse = -inf. The log-sum-exp is the residual of the backward, and what
+    merges partial attentions.
+
+    Example:
+    ```mlir
+    %o, %lse = nn.attention %q, %k, %v {scale = 0.5, causal}
+      : (tensor<2x6x4x8xf32>, tensor<2x6x2x8xf32>, tensor<2x6x2x8xf32>) -> (tensor<2x6x4x8xf32>, tensor<2x4x6xf32>)
+    ```
+
+    Constraints: q [batch, s, heads, d], k [batch, t, groups, d], v [batch, t, groups, e]; heads a multiple of groups;
+    o [batch, s, heads, e], lse [batch, heads, s] in f32; both segment operands or none.
+  }];
+  let arguments = (ins NnFloatTensor:$query, NnFloatTensor:$key, NnFloatTensor:$value,
+                       Optional<NnI32Tensor>:$query_segments, Optional<NnI32Tensor>:$key_segments,
+                       Optional<NnFloatTensor>:$sinks, F64Attr:$scale, UnitAttr:$causal,
+                       DefaultValuedAttr<I64Attr, "0">:$window, DefaultValuedAttr<F64Attr, "0.0">:$softcap);
+  let results = (outs NnFloatTensor:$result, NnFloatTensor:$lse);
+  let assemblyFormat = [{
+    $query `,` $key `,` $value (`segments` `(` $query_segments^ `,` $key_segments `)`)? (`sinks` `(` $sinks^ `)`)?
+    attr-dict `:` functional-type(operands, results)
+  }];
+}
+
+def AttentionBackwardOp : NnAttentionOpBase<"attention_backward", []> {
+  let summary = "Cotangents of attention's query, key, value and sinks.";
+  let description = [{
+    Recomputes probabilities from the log-sum-exp; ds = p (do v^T - rowsum(do o)).
+
+    Example:
+    ```mlir
+    %dq, %dk, %dv = nn.attention_backward %do, %q, %k, %v, %o, %lse {scale = 0.5, causal}
+      : (tensor<2x6x4x8xf32>, tensor<2x6x4x8xf32>, tensor<2x6x2x8xf32>, tensor<2x6x2x8xf32>, tensor<2x6x4x8xf32>, tensor<2x4x6xf32>)
+      -> (tensor<2x6x4x8xf32>, tensor<2x6x2x8xf32>, tensor<2x6x2x8xf32>)
+    ```
+
+    Constraints: as attention; a fourth result exactly if there are sinks.
+  }];
+  let arguments = (ins NnFloatTensor:$cotangent, NnFloatTensor:$query, NnFloatTensor:$key, NnFloatTensor:$value,
+                       NnFloatTensor:$output, NnFloatTensor:$lse,
+                       Optional<NnI32Tensor>:$query_segments, Optional<NnI32Tensor>:$key_segments,
+                       Optional<NnFloatTensor>:$sinks, F64Attr:$scale, UnitAttr:$causal,
+                       DefaultValuedAttr<I64Attr, "0">:$window, DefaultValuedAttr<F64Attr, "0.0">:$softcap);
+  let results = (outs NnFloatTensor:$query_cotangent, NnFloatTensor:$key_cotangent, NnFloatTensor:$value_cotangent,
+                      Optional<NnFloatTensor>:$sinks_cotangent);
+  let assemblyFormat = [{
+    $cotangent `,` $query `,` $key `,` $value `,` $output `,` $lse
+    (`segments` `(` $query_segments^ `,` $key_segments `)`)? (`sinks` `(` $sinks^ `)`)?
+    attr-dict `:` functional-type(operands, results)
+  }];
+}

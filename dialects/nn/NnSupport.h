@@ -1,0 +1,87 @@
+//===- NnSupport.h - What the interfaces of nn ops speak in ----------------===//
+//
+// VjpContext: what an op may ask while it builds its vector-Jacobian product. ShardingRule: how an op may be
+// split, in factors, as einsum speaks of letters.
+//
+//===----------------------------------------------------------------------===//
+#ifndef WEFT_DIALECTS_NN_NNSUPPORT_H
+#define WEFT_DIALECTS_NN_NNSUPPORT_H
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace weft::nn {
+
+/// What an op may ask while it builds its vector-Jacobian product.
+class VjpContext {
+public:
+  VjpContext(mlir::OpBuilder &builder, mlir::Operation *forward, llvm::function_ref<bool(mlir::Value)> needs,
+             llvm::function_ref<mlir::RankedTensorType(mlir::Value)> cotangentTypeOf)
+      : builder(builder), forward(forward), needs(needs), cotangentTypeOf(cotangentTypeOf) {}
+
+  /// True when somebody wants the cotangent of operand `index`.
+  bool needsCotangent(unsigned index) const { return needs(forward->getOperand(index)); }
+  /// The type in which the cotangent of operand `index` is wanted. It has the operand's shape; its element
+  /// type is the gradient type where the operand is a cast of a parameter, so that no gradient is rounded on
+  /// its way.
+  mlir::RankedTensorType cotangentType(unsigned index) const {
+    return cotangentTypeOf(forward->getOperand(index));
+  }
+
+  mlir::OpBuilder &builder;
+
+private:
+  mlir::Operation *forward;
+  llvm::function_ref<bool(mlir::Value)> needs;
+  llvm::function_ref<mlir::RankedTensorType(mlir::Value)> cotangentTypeOf;
+};
+
+/// What happens when a mesh axis splits a factor.
+enum class FactorKind : uint8_t {
+  PassThrough, ///< each part computes its part of the results
+  Sum,         ///< each part computes a term; the results without the factor are pending sums
+  Max,         ///< likewise, pending maxima
+  Replicated   ///< cannot be split: every part needs the whole dimension
+};
+
+struct Factor {
+  int64_t size;
+  FactorKind kind;
+};
+
+/// The sharding rule of one op. Each dimension of each operand and result is one factor (an index into
+/// `factors`), or -1 for a dimension of size one that has none.
+struct ShardingRule {
+  llvm::SmallVector<Factor> factors;
+  llvm::SmallVector<llvm::SmallVector<int>> operands;
+  llvm::SmallVector<llvm::SmallVector<int>> results;
+  /// Whether the results are linear in each operand, the others held fixed: a pending sum may pass through.
+  llvm::SmallVector<bool> linear;
+};
+
+/// The rule with one einsum-like term per operand and result ("bsh", "h"): letters that are in no result are
+/// of `reduced` kind, those in `replicated` cannot be split. Upper-case letters stand for the leading
+/// dimensions
+/// `...` that a composite accepts in any number: "A" expands to as many factors as `leading` says.
+ShardingRule makeShardingRule(mlir::Operation *op, llvm::ArrayRef<llvm::StringRef> operandTerms,
+                              llvm::ArrayRef<llvm::StringRef> resultTerms, int64_t leading,
+                              llvm::StringRef replicated, llvm::ArrayRef<bool> linear,
+                              FactorKind reduced = FactorKind::Sum);
+
+/// The rule of an op whose operands and results all have one shape.
+ShardingRule makeElementwiseRule(mlir::Operation *op, llvm::ArrayRef<bool> linear);
+
+/// Bytes of all operands and results, each once.
+int64_t operandAndResultBytes(mlir::Operation *op);
+int64_t byteSize(mlir::RankedTensorType type);
+/// Number of elements of a value's type.
+int64_t elementCount(mlir::Value value);
+
+inline mlir::RankedTensorType tensorType(mlir::Value value) {
+  return llvm::cast<mlir::RankedTensorType>(value.getType());
+}
+
+} // namespace weft::nn
+
+#endif // WEFT_DIALECTS_NN_NNSUPPORT_H

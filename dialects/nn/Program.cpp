@@ -1,0 +1,159 @@
+//===- Program.cpp - Symbols, the step, layer boundaries --------------------===//
+#include "dialects/nn/NnOps.h"
+#include "dialects/nn/ValueBuilder.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace weft::nn;
+
+#include "dialects/nn/NnProgramEnums.cpp.inc"
+#define GET_OP_CLASSES
+#include "dialects/nn/NnProgram.cpp.inc"
+
+void NnDialect::registerProgramOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/nn/NnProgram.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// parameter, state, read, write
+//===----------------------------------------------------------------------===//
+
+namespace {
+LogicalResult verifyVariable(Operation *op, Type type, bool floats) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor || !tensor.hasStaticShape())
+    return op->emitOpError() << "expects a static ranked tensor type, got " << type;
+  if (floats && !isa<FloatType>(tensor.getElementType()))
+    return op->emitOpError() << "expects a float element type, got " << type;
+  return success();
+}
+
+LogicalResult verifyUse(Operation *op, FlatSymbolRefAttr name, Type type, SymbolTableCollection &symbols) {
+  Operation *variable = symbols.lookupNearestSymbolFrom(op, name);
+  if (!isa_and_nonnull<ParameterOp, StateOp>(variable))
+    return op->emitOpError() << "expects a parameter or state named " << name << ", there is none";
+  Type wanted = variable->getAttrOfType<TypeAttr>("type").getValue();
+  if (wanted != type)
+    return op->emitOpError() << "expects type " << wanted << " of " << name << ", got " << type;
+  return success();
+}
+} // namespace
+
+LogicalResult ParameterOp::verify() { return verifyVariable(*this, getType(), true); }
+LogicalResult StateOp::verify() { return verifyVariable(*this, getType(), false); }
+
+LogicalResult ReadOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  return verifyUse(*this, getVariableAttr(), getResult().getType(), symbols);
+}
+
+LogicalResult WriteOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto step = dyn_cast<StepOp>((*this)->getParentOp());
+  if (!step || (*this)->getParentRegion() != &step.getUpdate())
+    return emitOpError() << "may stand only in the update of an nn.step";
+  for (auto other : step.getUpdate().front().getOps<WriteOp>())
+    if (other != *this && other.getVariable() == getVariable() && other->isBeforeInBlock(*this))
+      return emitOpError() << "writes " << getVariableAttr() << " a second time";
+  return verifyUse(*this, getVariableAttr(), getValue().getType(), symbols);
+}
+
+//===----------------------------------------------------------------------===//
+// boundary
+//===----------------------------------------------------------------------===//
+
+void BoundaryOp::buildVjp(VjpContext &context, ArrayRef<Value> cotangents, MutableArrayRef<Value> out) {
+  if (!cotangents[0] || !context.needsCotangent(0))
+    return;
+  ValueBuilder b(context.builder, getLoc());
+  out[0] =
+      b.create<BoundaryOp>(cotangents[0].getType(), getLayerAttr(), cotangents[0], b.builder.getUnitAttr());
+}
+ShardingRule BoundaryOp::shardingRule() { return makeElementwiseRule(*this, {true}); }
+int64_t BoundaryOp::flops() { return 0; }
+
+//===----------------------------------------------------------------------===//
+// step
+//===----------------------------------------------------------------------===//
+
+namespace {
+LogicalResult verifyNames(Operation *op, ArrayAttr names, size_t values) {
+  if (names.size() != values)
+    return op->emitOpError() << "expects one name per value, got " << names.size() << " names for " << values
+                             << " values";
+  llvm::StringSet<> seen;
+  for (Attribute name : names)
+    if (!seen.insert(cast<StringAttr>(name).getValue()).second)
+      return op->emitOpError() << "names " << name << " twice";
+  return success();
+}
+
+/// Checks the types of `arguments` against `wanted`, in order.
+LogicalResult verifyArguments(StepOp step, StringRef region, ValueRange arguments, TypeRange wanted) {
+  if (arguments.size() != wanted.size())
+    return step.emitOpError() << "expects " << wanted.size() << " arguments of " << region << ", got "
+                              << arguments.size();
+  for (auto [index, argument, type] : llvm::enumerate(arguments, wanted))
+    if (argument.getType() != type)
+      return step.emitOpError() << "expects argument " << index << " of " << region << " to be " << type
+                                << ", got " << argument.getType();
+  return success();
+}
+} // namespace
+
+LogicalResult StepOp::verifyRegions() {
+  auto prepareYield = dyn_cast<YieldOp>(getPrepare().front().getTerminator());
+  auto carry = dyn_cast<CarryOp>(getMicrobatch().front().getTerminator());
+  auto updateYield = dyn_cast<YieldOp>(getUpdate().front().getTerminator());
+  if (!prepareYield || prepareYield.getNames())
+    return emitOpError() << "expects prepare to end in nn.yield without names";
+  if (!carry)
+    return emitOpError() << "expects microbatch to end in nn.carry";
+  if (!updateYield)
+    return emitOpError() << "expects update to end in nn.yield";
+  if (failed(verifyNames(updateYield, updateYield.getNames().value_or(ArrayAttr::get(getContext(), {})),
+                         updateYield.getValues().size())))
+    return failure();
+  auto microbatches = static_cast<int64_t>(getMicrobatches());
+  if (microbatches < 1)
+    return emitOpError() << "expects at least one microbatch, got " << microbatches;
+  size_t inputs = getInputNames().size();
+  auto prepareArguments = getPrepare().getArguments();
+  if (prepareArguments.size() != inputs)
+    return emitOpError() << "expects one argument of prepare per input (" << inputs << "), got "
+                         << prepareArguments.size();
+  if (getMicrobatch().getNumArguments() < inputs)
+    return emitOpError() << "expects at least " << inputs << " arguments of microbatch";
+  SmallVector<Type> wanted;
+  for (size_t index = 0; index < inputs; ++index) {
+    auto whole = cast<RankedTensorType>(prepareArguments[index].getType());
+    Type part = getMicrobatch().getArgument(index).getType();
+    bool perStep = part == whole;
+    bool stacked = whole.getRank() > 0 && whole.getDimSize(0) == microbatches &&
+                   part == RankedTensorType::get(whole.getShape().drop_front(), whole.getElementType());
+    if (!perStep && !stacked)
+      return emitOpError() << "expects input " << getInputNames()[index] << " of microbatch to be one of the "
+                           << microbatches << " parts of " << whole << " or all of it, got " << part;
+    wanted.push_back(part);
+  }
+  llvm::append_range(wanted, prepareYield.getValues().getTypes());
+  if (failed(verifyArguments(*this, "microbatch", getMicrobatch().getArguments(), wanted)))
+    return failure();
+  SmallVector<Type> updateWanted(carry.getValues().getTypes());
+  llvm::append_range(updateWanted, prepareYield.getValues().getTypes());
+  return verifyArguments(*this, "update", getUpdate().getArguments(), updateWanted);
+}
+
+LogicalResult CarryOp::verify() {
+  if (failed(verifyNames(*this, getNames(), getValues().size())))
+    return failure();
+  if (getCombiners().size() != getValues().size())
+    return emitOpError() << "expects one combiner per value, got " << getCombiners().size();
+  for (Attribute combiner : getCombiners())
+    if (!llvm::is_contained({"sum", "max", "min"}, cast<StringAttr>(combiner).getValue()))
+      return emitOpError() << "expects combiners sum, max or min, got " << combiner;
+  return success();
+}

@@ -1,0 +1,366 @@
+//===- Shape.cpp - Primitives that move values: checks, derivatives, rules --===//
+#include "dialects/nn/NnOps.h"
+#include "dialects/nn/ValueBuilder.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+using namespace weft::nn;
+
+#define GET_OP_CLASSES
+#include "dialects/nn/NnShape.cpp.inc"
+
+void NnDialect::registerShapeOps() {
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/nn/NnShape.cpp.inc"
+      >();
+}
+
+namespace {
+LogicalResult verifySameElement(Operation *op, Value a, Value b) {
+  if (tensorType(a).getElementType() != tensorType(b).getElementType())
+    return op->emitOpError() << "expects one element type, got " << a.getType() << " and " << b.getType();
+  return success();
+}
+LogicalResult verifyLength(Operation *op, StringRef name, ArrayRef<int64_t> values, int64_t rank) {
+  if (static_cast<int64_t>(values.size()) != rank)
+    return op->emitOpError() << "expects one entry of '" << name << "' per dimension (" << rank << "), got "
+                             << values.size();
+  return success();
+}
+bool wants(VjpContext &context, ArrayRef<Value> cotangents, unsigned index) {
+  return cotangents[0] && context.needsCotangent(index);
+}
+/// A rule in which only the listed (operand dimension, result dimension) pairs pass through; all else is
+/// whole.
+ShardingRule makePairedRule(Operation *op, ArrayRef<std::pair<int64_t, int64_t>> pairs) {
+  RankedTensorType from = tensorType(op->getOperand(0)), to = tensorType(op->getResult(0));
+  ShardingRule rule;
+  rule.operands.push_back(SmallVector<int>(from.getRank(), -1));
+  rule.results.push_back(SmallVector<int>(to.getRank(), -1));
+  auto addFactor = [&](int64_t size, FactorKind kind) {
+    rule.factors.push_back({size, kind});
+    return static_cast<int>(rule.factors.size()) - 1;
+  };
+  for (auto [source, target] : pairs)
+    rule.operands[0][source] = rule.results[0][target] =
+        addFactor(from.getDimSize(source), FactorKind::PassThrough);
+  for (auto [factors, type] : {std::pair(&rule.operands[0], from), std::pair(&rule.results[0], to)})
+    for (auto [index, factor] : llvm::enumerate(*factors))
+      if (factor < 0)
+        factor = addFactor(type.getDimSize(index), FactorKind::Replicated);
+  rule.linear = {true};
+  for (size_t operand = 1; operand < op->getNumOperands(); ++operand) {
+    rule.operands.push_back(SmallVector<int>(tensorType(op->getOperand(operand)).getRank(), -1));
+    rule.linear.push_back(false);
+  }
+  return rule;
+}
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// reshape
+//===----------------------------------------------------------------------===//
+
+LogicalResult ReshapeOp::verify() {
+  if (elementCount(getOperand()) != elementCount(getResult()))
+    return emitOpError() << "keeps the number of elements: " << getOperand().getType() << " has "
+                         << elementCount(getOperand()) << ", " << getType() << " has "
+                         << elementCount(getResult());
+  return verifySameElement(*this, getOperand(), getResult());
+}
+void ReshapeOp::buildVjp(VjpContext &context, ArrayRef<Value> cotangents, MutableArrayRef<Value> out) {
+  ValueBuilder b(context.builder, getLoc());
+  if (wants(context, cotangents, 0))
+    out[0] = b.cast(b.reshape(cotangents[0], tensorType(getOperand()).getShape()),
+                    context.cotangentType(0).getElementType());
+}
+OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
+  if (getOperand().getType() == getType())
+    return getOperand();
+  return {};
+}
+/// Dimensions pass through where the prefix products agree on both sides of them: [a, b c] -> [a, b, c] keeps
+/// a.
+ShardingRule ReshapeOp::shardingRule() {
+  ArrayRef<int64_t> from = tensorType(getOperand()).getShape(), to = tensorType(getResult()).getShape();
+  SmallVector<std::pair<int64_t, int64_t>> pairs;
+  size_t i = 0, j = 0;
+  int64_t before = 1, beforeResult = 1;
+  while (i < from.size() && j < to.size()) {
+    if (before == beforeResult && from[i] == to[j]) {
+      pairs.push_back({i, j});
+      before *= from[i++], beforeResult *= to[j++];
+    } else if (before * from[i] <= beforeResult * to[j]) {
+      before *= from[i++];
+      if (before == beforeResult * to[j])
+        beforeResult *= to[j++];
+    } else {
+      beforeResult *= to[j++];
+      if (beforeResult == before * from[i])
+        before *= from[i++];
+    }
+  }
+  return makePairedRule(*this, pairs);
+}
+int64_t ReshapeOp::flops() { return 0; }
+
+//===----------------------------------------------------------------------===//
+// transpose
+//===----------------------------------------------------------------------===//
+
+LogicalResult TransposeOp::verify() {
+  RankedTensorType from = tensorType(getOperand()), to = tensorType(getResult());
+  if (failed(verifyLength(*this, "permutation", getPermutation(), from.getRank())))
+    return failure();
+  SmallVector<bool> seen(from.getRank());
+  if (to.getRank() != from.getRank())
+    return emitOpError() << "keeps the rank, got " << from << " -> " << to;
+  for (auto [index, dimension] : llvm::enumerate(getPermutation())) {
+    if (dimension < 0 || dimension >= from.getRank() || seen[dimension])
+      return emitOpError() << "expects 'permutation' to name each dimension once, got " << dimension << " at "
+                           << index;
+    seen[dimension] = true;
+    if (to.getDimSize(index) != from.getDimSize(dimension))
+      return emitOpError() << "expects size " << from.getDimSize(dimension) << " for result dimension "
+                           << index << ", got " << to.getDimSize(index);
+  }
+  return verifySameElement(*this, getOperand(), getResult());
+}
+void TransposeOp::buildVjp(VjpContext &context, ArrayRef<Value> cotangents, MutableArrayRef<Value> out) {
+  if (!wants(context, cotangents, 0))
+    return;
+  ValueBuilder b(context.builder, getLoc());
+  SmallVector<int64_t> inverse(getPermutation().size());
+  for (auto [index, dimension] : llvm::enumerate(getPermutation()))
+    inverse[dimension] = index;
+  out[0] = b.cast(b.transpose(cotangents[0], inverse), context.cotangentType(0).getElementType());
+}
+ShardingRule TransposeOp::shardingRule() {
+  SmallVector<std::pair<int64_t, int64_t>> pairs;
+  for (auto [index, dimension] : llvm::enumerate(getPermutation()))
+    pairs.push_back({dimension, index});
+  return makePairedRule(*this, pairs);
+}
+int64_t TransposeOp::flops() { return 0; }
+
+//===----------------------------------------------------------------------===//
+// broadcast
+//===----------------------------------------------------------------------===//
+
+LogicalResult BroadcastOp::verify() {
+  RankedTensorType from = tensorType(getOperand()), to = tensorType(getResult());
+  if (failed(verifyLength(*this, "dimensions", getDimensions(), from.getRank())))
+    return failure();
+  int64_t last = -1;
+  for (auto [index, dimension] : llvm::enumerate(getDimensions())) {
+    if (dimension <= last || dimension >= to.getRank())
+      return emitOpError() << "expects ascending 'dimensions' below the result's rank (" << to.getRank()
+                           << "), got " << dimension << " at " << index;
+    last = dimension;
+    if (to.getDimSize(dimension) != from.getDimSize(index))
+      return emitOpError() << "expects size " << from.getDimSize(index) << " for result dimension "
+                           << dimension << ", got " << to.getDimSize(dimension);
+  }
+  return verifySameElement(*this, getOperand(), getResult());
+}
+void BroadcastOp::buildVjp(VjpContext &context, ArrayRef<Value> cotangents, MutableArrayRef<Value> out) {
+  if (!wants(context, cotangents, 0))
+    return;
+  ValueBuilder b(context.builder, getLoc());
+  SmallVector<int64_t> added;
+  for (int64_t dimension = 0; dimension < tensorType(getResult()).getRank(); ++dimension)
+    if (!llvm::is_contained(getDimensions(), dimension))
+      added.push_back(dimension);
+  out[0] = b.sum(cotangents[0], added, context.cotangentType(0).getElementType());
+}
+/// A dimension that the operand lacks passes through freely: each part repeats its own.
+ShardingRule BroadcastOp::shardingRule() {
+  ShardingRule rule;
+  RankedTensorType to = tensorType(getResult());
+  rule.operands.emplace_back();
+  rule.results.emplace_back();
+  for (int64_t dimension = 0; dimension < to.getRank(); ++dimension) {
+    rule.factors.push_back({to.getDimSize(dimension), FactorKind::PassThrough});
+    rule.results[0].push_back(static_cast<int>(dimension));
+  }
+  for (int64_t dimension : getDimensions())
+    rule.operands[0].push_back(static_cast<int>(dimension));
+  rule.linear = {true};
+  return rule;
+}
+int64_t BroadcastOp::flops() { return 0; }
+
+//===----------------------------------------------------------------------===//
+// slice
+//===----------------------------------------------------------------------===//
+
+LogicalResult SliceOp::verify() {
+  RankedTensorType from = tensorType(getOperand()), to = tensorType(getResult());
+  if (failed(verifyLength(*this, "offsets", getOffsets(), from.getRank())))
+    return failure();
+  if (to.getRank() != from.getRank())
+    return emitOpError() << "keeps the rank, got " << from << " -> " << to;
+  if (!getStarts().empty() && static_cast<int64_t>(getStarts().size()) != from.getRank())
+    return emitOpError() << "expects one start per dimension (" << from.getRank() << ") or none, got "
+                         << getStarts().size();
+  for (Value start : getStarts())
+    if (tensorType(start).getRank() != 0)
+      return emitOpError() << "expects scalar starts, got " << start.getType();
+  for (auto [index, offset] : llvm::enumerate(getOffsets()))
+    if (to.getDimSize(index) > from.getDimSize(index) || offset < 0 ||
+        (getStarts().empty() && offset > from.getDimSize(index) - to.getDimSize(index)))
+      return emitOpError() << "expects a block inside dimension " << index << " of size "
+                           << from.getDimSize(index) << ", got offset " << offset << " and size "
+                           << to.getDimSize(index);
+  return verifySameElement(*this, getOperand(), getResult());
+}
+void SliceOp::buildVjp(VjpContext &context, ArrayRef<Value> cotangents, MutableArrayRef<Value> out) {
+  if (!wants(context, cotangents, 0))
+    return;
+  ValueBuilder b(context.builder, getLoc());
+  RankedTensorType from = tensorType(getOperand()), to = tensorType(getResult());
+  Value g = cotangents[0];
+  if (getStarts().empty()) {
+    SmallVector<int64_t> high;
+    for (auto [index, offset] : llvm::enumerate(getOffsets()))
+      high.push_back(from.getDimSize(index) - to.getDimSize(index) - offset);
+    g = b.create<PadOp>(b.withElement(getOperand(), to.getElementType()), g, getOffsets(), high,
+                        llvm::APFloat(0.0));
+  } else {
+    // Position by position along each dimension: element i of the operand came from i - start, where that is
+    // inside.
+    for (int64_t dimension = 0; dimension < from.getRank(); ++dimension) {
+      Type i64 = b.builder.getI64Type();
+      int64_t size = from.getDimSize(dimension), block = to.getDimSize(dimension);
+      Value limit = b.scalar(i64, static_cast<double>(size - block));
+      Value start =
+          b.add(getStarts()[dimension], b.scalar(i64, static_cast<double>(getOffsets()[dimension])));
+      start = b.minimum(b.maximum(start, b.scalar(i64, 0)), limit);
+      Value position = b.iota({size}, i64, 0);
+      Value index = b.sub(position, b.broadcastScalar(start, position));
+      SmallVector<int64_t> toFront = {dimension}, back(from.getRank());
+      for (int64_t other = 0; other < from.getRank(); ++other)
+        if (other != dimension)
+          toFront.push_back(other);
+      for (auto [place, other] : llvm::enumerate(toFront))
+        back[other] = place;
+      Value rows = b.transpose(g, toFront);
+      SmallVector<int64_t> shape(tensorType(rows).getShape());
+      shape[0] = size;
+      Value gathered = b.create<GatherOp>(b.type(shape, to.getElementType()), rows, index);
+      g = b.transpose(gathered, back);
+    }
+  }
+  out[0] = b.cast(g, context.cotangentType(0).getElementType());
+}
+ShardingRule SliceOp::shardingRule() {
+  SmallVector<std::pair<int64_t, int64_t>> pairs;
+  for (int64_t dimension = 0; dimension < tensorType(getOperand()).getRank(); ++dimension)
+    if (tensorType(getOperand()).getDimSize(dimension) == tensorType(getResult()).getDimSize(dimension))
+      pairs.push_back({dimension, dimension});
+  return makePairedRule(*this, pairs);
+}
+int64_t SliceOp::flops() { return 0; }
+
+//===----------------------------------------------------------------------===//
+// concatenate
+//===----------------------------------------------------------------------===//
+
+LogicalResult ConcatenateOp::verify() {
+  if (getInputs().empty())
+    return emitOpError() << "expects at least one operand";
+  RankedTensorType to = tensorType(getResult());
+  auto dimension = static_cast<int64_t>(getDimension());
+  if (dimension < 0 || dimension >= to.getRank())
+    return emitOpError() << "expects a dimension below the rank (" << to.getRank() << "), got " << dimension;
+  int64_t total = 0;
+  for (Value operand : getInputs()) {
+    RankedTensorType from = tensorType(operand);
+    if (from.getRank() != to.getRank())
+      return emitOpError() << "expects operands of the result's rank, got " << from;
+    if (failed(verifySameElement(*this, operand, getResult())))
+      return failure();
+    for (int64_t index = 0; index < to.getRank(); ++index)
+      if (index != dimension && from.getDimSize(index) != to.getDimSize(index))
+        return emitOpError() << "expects size " << to.getDimSize(index) << " along dimension " << index
+                             << ", got " << from;
+    total += from.getDimSize(dimension);
+  }
+  if (total != to.getDimSize(dimension))
+    return emitOpError() << "expects size " << total << " along dimension " << dimension << ", got " << to;
+  return success();
+}
+void ConcatenateOp::buildVjp(VjpContext &context, ArrayRef<Value> cotangents, MutableArrayRef<Value> out) {
+  if (!cotangents[0])
+    return;
+  ValueBuilder b(context.builder, getLoc());
+  SmallVector<int64_t> offsets(tensorType(getResult()).getRank());
+  for (auto [index, operand] : llvm::enumerate(getInputs())) {
+    if (context.needsCotangent(index))
+      out[index] = b.cast(b.slice(cotangents[0], offsets, tensorType(operand).getShape()),
+                          context.cotangentType(index).getElementType());
+    offsets[getDimension()] += tensorType(operand).getDimSize(getDimension());
+  }
+}
+ShardingRule ConcatenateOp::shardingRule() {
+  ShardingRule rule;
+  RankedTensorType to = tensorType(getResult());
+  auto dimension = static_cast<int64_t>(getDimension());
+  SmallVector<int> shared;
+  for (int64_t index = 0; index < to.getRank(); ++index) {
+    rule.factors.push_back(
+        {to.getDimSize(index), index == dimension ? FactorKind::Replicated : FactorKind::PassThrough});
+    shared.push_back(static_cast<int>(index));
+  }
+  for (Value operand : getInputs()) {
+    SmallVector<int> factors = shared;
+    rule.factors.push_back({tensorType(operand).getDimSize(dimension), FactorKind::Replicated});
+    factors[dimension] = static_cast<int>(rule.factors.size()) - 1;
+    rule.operands.push_back(factors);
+    rule.linear.push_back(false);
+  }
+  rule.results.push_back(shared);
+  return rule;
+}
+int64_t ConcatenateOp::flops() { return 0; }
+
+//===----------------------------------------------------------------------===//
+// pad
+//===----------------------------------------------------------------------===//
+
+LogicalResult PadOp::verify() {
+  RankedTensorType from = tensorType(getOperand()), to = tensorType(getResult());
+  if (failed(verifyLength(*this, "low", getLow(), from.getRank())) ||
+      failed(verifyLength(*this, "high", getHigh(), from.getRank())))
+    return failure();
+  if (to.getRank() != from.getRank())
+    return emitOpError() << "keeps the rank, got " << from << " -> " << to;
+  for (int64_t index = 0; index < from.getRank(); ++index) {
+    if (getLow()[index] < 0 || getHigh()[index] < 0)
+      return emitOpError() << "expects no negative padding, got " << getLow()[index] << " and "
+                           << getHigh()[index] << " along dimension " << index;
+    int64_t wanted = from.getDimSize(index) + getLow()[index] + getHigh()[index];
+    if (to.getDimSize(index) != wanted)
+      return emitOpError() << "expects size " << wanted << " for result dimension " << index << ", got "
+                           << to.getDimSize(index);
+  }
+  return verifySameElement(*this, getOperand(), getResult());
+}
+void PadOp::buildVjp(VjpContext &context, ArrayRef<Value> cotangents, MutableArrayRef<Value> out) {
+  ValueBuilder b(context.builder, getLoc());
+  if (wants(context, cotangents, 0))
+    out[0] = b.cast(b.slice(cotangents[0], getLow(), tensorType(getOperand()).getShape()),
+                    context.cotangentType(0).getElementType());
+}
+ShardingRule PadOp::shardingRule() {
+  SmallVector<std::pair<int64_t, int64_t>> pairs;
+  for (int64_t dimension = 0; dimension < tensorType(getOperand()).getRank(); ++dimension)
+    if (getLow()[dimension] == 0 && getHigh()[dimension] == 0)
+      pairs.push_back({dimension, dimension});
+  ShardingRule rule = makePairedRule(*this, pairs);
+  rule.linear = {getValue().isZero()};
+  return rule;
+}
+int64_t PadOp::flops() { return 0; }

@@ -1,0 +1,322 @@
+//===- Update.cpp - Phase 4: norm, clipping, optimizer, schedule ------------===//
+//
+// Writes the update region from the gradients that microbatch carries. Everything that a step decides (is the
+// norm finite, the clipping coefficient, the learning rate, bias corrections) is a scalar op of the program,
+// so that every rank and every mesh decides the same.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/update/Update.h"
+
+#include "dialects/nn/NnDialect.h"
+#include "dialects/nn/ValueBuilder.h"
+#include "passes/update/LearningRate.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/GlobPattern.h"
+
+using namespace mlir;
+
+namespace weft {
+#define GEN_PASS_DEF_UPDATE
+#include "passes/update/Passes.h.inc"
+
+namespace {
+using namespace weft::nn;
+
+constexpr StringRef kStepCounter = "optimizer.step";
+constexpr StringRef kGoodSteps = "loss_scale.good_steps";
+
+struct ParameterGroup {
+  llvm::GlobPattern pattern;
+  double lrScale;
+  double weightDecay;
+};
+
+/// A parameter and the sum over its uses of the gradient, not yet normalized.
+struct Gradient {
+  ParameterOp parameter;
+  Value sum;
+};
+
+/// The scalars that every parameter's update shares.
+struct Shared {
+  Value finite;       ///< i1: the step counts
+  Value scale;        ///< f32: what gradients are multiplied by: clipping / (denominator x loss scale)
+  Value learningRate; ///< f32
+  Value correction1, correction2; ///< f32: 1 - beta^t
+};
+
+struct UpdateOptionsParsed {
+  UpdateOptions raw;
+  SmallVector<llvm::GlobPattern> noDecay;
+  SmallVector<ParameterGroup> groups;
+  LearningRateSchedule schedule;
+};
+
+class UpdateBuilder {
+public:
+  UpdateBuilder(ModuleOp module, StepOp step, const UpdateOptionsParsed &options)
+      : module(module), step(step), options(options), block(step.getUpdate().front()),
+        yield(cast<YieldOp>(block.getTerminator())), builder(yield), b(builder, step.getLoc()),
+        f32(builder.getF32Type()), f64(builder.getF64Type()) {}
+
+  LogicalResult run() {
+    if (failed(collectGradients()))
+      return failure();
+    Value denominator = findDenominator();
+    if (!denominator)
+      return failure();
+    Shared shared = buildShared(denominator);
+    for (const Gradient &gradient : gradients)
+      buildParameterUpdate(gradient, shared);
+    addOutputs(shared);
+    return success();
+  }
+
+private:
+  /// Adds the uses of each parameter in order; gradients are listed in the order of the symbols.
+  LogicalResult collectGradients() {
+    auto carry = cast<CarryOp>(step.getMicrobatch().front().getTerminator());
+    llvm::StringMap<Value> sums;
+    for (auto [index, attribute] : llvm::enumerate(carry.getNames())) {
+      StringRef name = cast<StringAttr>(attribute).getValue();
+      if (!name.consume_front("gradient/"))
+        continue;
+      Value &sum = sums[name.rsplit('/').first];
+      sum = sum ? b.add(sum, block.getArgument(index)) : block.getArgument(index);
+    }
+    if (sums.empty())
+      return step.emitOpError() << "carries no gradients; differentiate comes before update";
+    for (auto parameter : module.getOps<ParameterOp>())
+      if (Value sum = sums.lookup(parameter.getSymName()))
+        gradients.push_back({parameter, sum});
+    return success();
+  }
+
+  /// The argument of update that holds the value the step's `denominator` names; 1 when there is no such
+  /// attribute.
+  Value findDenominator() {
+    auto index = step->getAttrOfType<IntegerAttr>("denominator");
+    if (!index)
+      return b.scalar(f64, 1.0);
+    auto carry = cast<CarryOp>(step.getMicrobatch().front().getTerminator());
+    auto prepare = cast<YieldOp>(step.getPrepare().front().getTerminator());
+    if (index.getInt() < 0 || index.getInt() >= static_cast<int64_t>(prepare.getValues().size())) {
+      step.emitOpError() << "has denominator " << index.getInt() << ", but prepare yields "
+                         << prepare.getValues().size() << " values";
+      return {};
+    }
+    Value count = b.cast(block.getArgument(carry.getValues().size() + index.getInt()), f64);
+    return b.maximum(count, b.splat(count, 1.0));
+  }
+
+  Shared buildShared(Value denominator) {
+    Value squares;
+    for (const Gradient &gradient : gradients) {
+      Value square = b.create<SquaredNormOp>(b.type({}, f64), gradient.sum);
+      squares = squares ? b.add(squares, square) : square;
+    }
+    auto lossScale = step->getAttrOfType<FlatSymbolRefAttr>("loss_scale");
+    Value divisor = denominator;
+    if (lossScale)
+      divisor = b.mul(divisor, b.cast(b.read(lossScale.getValue(), b.type({}, f32)), f64));
+    norm = b.div(b.sqrt(squares), divisor);
+    Shared shared;
+    shared.finite = b.isFinite(norm);
+    Value scale = b.div(b.splat(divisor, 1.0), divisor);
+    if (options.raw.clipGradNorm >
+        0.0) { // torch.nn.utils.clip_grad_norm_: max_norm / (norm + 1e-6), at most 1
+      Value clip = b.div(b.splat(norm, options.raw.clipGradNorm), b.addScalar(norm, 1e-6));
+      scale = b.mul(scale, b.minimum(clip, b.splat(clip, 1.0)));
+    }
+    shared.scale = b.cast(scale, f32);
+    Value done = advanceCounter(shared.finite);
+    shared.learningRate = buildLearningRate(b, options.schedule, done);
+    Value t = b.addScalar(b.cast(done, f64), 1.0);
+    auto correction = [&](double beta) {
+      return b.cast(b.sub(b.splat(t, 1.0), b.power(b.splat(t, beta), t)), f32);
+    };
+    if (options.raw.optimizer == "adamw")
+      shared.correction1 = correction(options.raw.beta1), shared.correction2 = correction(options.raw.beta2);
+    if (lossScale)
+      adaptLossScale(lossScale.getValue(), shared.finite);
+    return shared;
+  }
+
+  Value addState(StringRef name, RankedTensorType type, double initial = 0.0) {
+    if (!module.lookupSymbol(name)) {
+      OpBuilder atStep(step);
+      StateOp::create(atStep, step.getLoc(), name, type, InitializerKind::constant, llvm::APFloat(initial),
+                      llvm::APFloat(0.0));
+    }
+    return b.read(name, type);
+  }
+
+  void write(StringRef name, Value value) {
+    b.create<WriteOp>(FlatSymbolRefAttr::get(builder.getContext(), name), value);
+  }
+
+  /// Optimizer steps done so far; the counter moves on if this one counts.
+  Value advanceCounter(Value finite) {
+    Value done = addState(kStepCounter, b.type({}, builder.getI64Type()));
+    write(kStepCounter, b.select(finite, b.addScalar(done, 1), done));
+    return done;
+  }
+
+  /// Dynamic loss scale (arXiv:1710.03740): halved when gradients overflow, doubled after a window of finite
+  /// steps.
+  void adaptLossScale(StringRef name, Value finite) {
+    Value scale = b.read(name, b.type({}, f32));
+    Value good = b.addScalar(addState(kGoodSteps, b.type({}, builder.getI64Type())), 1);
+    Value full =
+        b.compare(Comparison::ge, good, b.splat(good, static_cast<double>(options.raw.lossScaleWindow)));
+    Value raised = b.select(full, b.scale(scale, 2.0), scale);
+    Value lowered = b.maximum(b.scale(scale, 0.5), b.splat(scale, 1.0));
+    Value zero = b.splat(good, 0);
+    write(name, b.select(finite, raised, lowered));
+    write(kGoodSteps, b.select(finite, b.select(full, zero, good), zero));
+  }
+
+  const ParameterGroup *groupOf(StringRef name) const {
+    for (const ParameterGroup &group : options.groups)
+      if (group.pattern.match(name))
+        return &group;
+    return nullptr;
+  }
+
+  double weightDecayOf(ParameterOp parameter) const {
+    if (cast<RankedTensorType>(parameter.getType()).getRank() <= 1)
+      return 0.0;
+    for (const llvm::GlobPattern &pattern : options.noDecay)
+      if (pattern.match(parameter.getSymName()))
+        return 0.0;
+    const ParameterGroup *group = groupOf(parameter.getSymName());
+    return group ? group->weightDecay : options.raw.weightDecay;
+  }
+
+  void buildParameterUpdate(const Gradient &gradient, const Shared &shared) {
+    ParameterOp parameter = gradient.parameter;
+    auto type = cast<RankedTensorType>(parameter.getType());
+    StringRef name = parameter.getSymName();
+    Value old = b.read(name, type);
+    Value scale = b.broadcastScalar(b.castTo(shared.scale, old), old);
+    Value g = b.mul(b.castTo(gradient.sum, old), scale);
+    std::string firstName = ("optimizer.first_moment." + name).str();
+    std::string secondName = ("optimizer.second_moment." + name).str();
+    SmallVector<std::pair<std::string, Value>> states = {{firstName, addState(firstName, type)}};
+    const ParameterGroup *group = groupOf(name);
+    Value lr = group ? b.scale(shared.learningRate, group->lrScale) : shared.learningRate;
+    auto decay = llvm::APFloat(weightDecayOf(parameter));
+    auto number = [](double value) { return llvm::APFloat(value); };
+    Operation *update;
+    if (options.raw.optimizer == "adamw") {
+      states.push_back({secondName, addState(secondName, type)});
+      update = b.create<AdamwOp>(type, type, type, old, g, states[0].second, states[1].second, lr,
+                                 shared.correction1, shared.correction2, number(options.raw.beta1),
+                                 number(options.raw.beta2), number(options.raw.epsilon), decay);
+    } else if (options.raw.optimizer == "sgd") {
+      update = b.create<SgdOp>(type, type, old, g, states[0].second, lr, number(options.raw.beta1), decay);
+    } else {
+      update = b.create<LionOp>(type, type, old, g, states[0].second, lr, number(options.raw.beta1),
+                                number(options.raw.beta2), decay);
+    }
+    Value counts = b.broadcastScalar(shared.finite, b.splat(old, 0.0));
+    write(name, b.select(counts, update->getResult(0), old));
+    for (auto [index, state] : llvm::enumerate(states))
+      write(state.first, b.select(counts, update->getResult(index + 1), state.second));
+  }
+
+  void addOutputs(const Shared &shared) {
+    SmallVector<Attribute> names;
+    if (yield.getNames())
+      llvm::append_range(names, *yield.getNames());
+    SmallVector<Value> values(yield.getValues());
+    auto add = [&](StringRef name, Value value) {
+      names.push_back(builder.getStringAttr(name));
+      values.push_back(value);
+    };
+    add("grad_norm", b.cast(norm, f32));
+    add("lr", shared.learningRate);
+    add("skipped", b.cast(b.logicalNot(shared.finite), builder.getI32Type()));
+    b.create<YieldOp>(builder.getArrayAttr(names), values);
+    yield.erase();
+  }
+
+  ModuleOp module;
+  StepOp step;
+  const UpdateOptionsParsed &options;
+  Block &block;
+  YieldOp yield;
+  OpBuilder builder;
+  ValueBuilder b;
+  Type f32, f64;
+  SmallVector<Gradient> gradients;
+  Value norm;
+};
+
+class UpdatePass : public impl::UpdateBase<UpdatePass> {
+public:
+  using UpdateBase::UpdateBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    FailureOr<UpdateOptionsParsed> options = parseOptions();
+    if (failed(options))
+      return signalPassFailure();
+    for (auto step : llvm::to_vector(module.getOps<StepOp>()))
+      if (failed(UpdateBuilder(module, step, *options).run()))
+        return signalPassFailure();
+  }
+
+private:
+  FailureOr<llvm::GlobPattern> parsePattern(StringRef text) {
+    llvm::Expected<llvm::GlobPattern> pattern = llvm::GlobPattern::create(text);
+    if (pattern)
+      return *pattern;
+    getOperation().emitError() << "update: '" << text
+                               << "' is not a pattern: " << llvm::toString(pattern.takeError());
+    return failure();
+  }
+
+  FailureOr<UpdateOptionsParsed> parseOptions() {
+    UpdateOptionsParsed parsed;
+    parsed.raw.optimizer = optimizer;
+    parsed.raw.lr = lr;
+    parsed.raw.beta1 = beta1;
+    parsed.raw.beta2 = beta2;
+    parsed.raw.epsilon = epsilon;
+    parsed.raw.weightDecay = weightDecay;
+    parsed.raw.clipGradNorm = clipGradNorm;
+    parsed.raw.lossScaleWindow = lossScaleWindow;
+    if (optimizer != "adamw" && optimizer != "sgd" && optimizer != "lion")
+      return getOperation().emitError()
+             << "update: no optimizer '" << optimizer << "'; there are adamw, sgd and lion";
+    auto kind = parseLearningRateKind(schedule);
+    if (!kind)
+      return getOperation().emitError() << "update: no schedule '" << schedule
+                                        << "'; there are constant, linear, cosine, wsd and inverse_sqrt";
+    parsed.schedule = {*kind, lr, minLrRatio, steps, warmupSteps, decaySteps};
+    for (StringRef text : noDecay) {
+      FailureOr<llvm::GlobPattern> pattern = parsePattern(text);
+      if (failed(pattern))
+        return failure();
+      parsed.noDecay.push_back(*pattern);
+    }
+    for (StringRef text : groups) {
+      SmallVector<StringRef> parts;
+      text.split(parts, ':');
+      double lrScale, decay;
+      if (parts.size() != 3 || !llvm::to_float(parts[1], lrScale) || !llvm::to_float(parts[2], decay))
+        return getOperation().emitError()
+               << "update: group '" << text << "' is not PATTERN:LR_SCALE:WEIGHT_DECAY";
+      FailureOr<llvm::GlobPattern> pattern = parsePattern(parts[0]);
+      if (failed(pattern))
+        return failure();
+      parsed.groups.push_back({*pattern, lrScale, decay});
+    }
+    return parsed;
+  }
+};
+} // namespace
+} // namespace weft

@@ -1,0 +1,286 @@
+//===- Config.h - A run, as plain data ------------------------------------===//
+//
+// The typed form of a run file after everything is resolved: defaults filled in, paths absolute, derived
+// sizes computed, every value checked against its range and against the others. The initializers here are the
+// defaults of the schema (Schema.h), which says what each key means; a section is a struct, a key a member.
+//
+//===----------------------------------------------------------------------===//
+#ifndef WEFT_RUNTIME_CONFIG_CONFIG_H
+#define WEFT_RUNTIME_CONFIG_CONFIG_H
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/// The version of the schema; a resolved config names it.
+inline constexpr int configVersion = 1;
+
+enum class ModelFamily : int { Llama };
+enum class HiddenAct : int { Silu, Gelu, GeluPytorchTanh, Relu };
+enum class RopeType : int { Default, Linear, Llama3, Yarn };
+
+/// How rotary frequencies are changed for contexts longer than those of the pretraining. The formulas are
+/// those of Hugging Face transformers; which member belongs to which type is in the schema.
+struct RopeScalingConfig {
+  RopeType ropeType = RopeType::Default;
+  double factor = 1.0;
+  /// Derived: ModelConfig::maxPositionEmbeddings.
+  int64_t originalMaxPositionEmbeddings = 0;
+  double lowFreqFactor = 1.0;
+  double highFreqFactor = 4.0;
+  double betaFast = 32.0;
+  double betaSlow = 1.0;
+  /// The factor on cos and sin of yarn. Unset: m(mscale) / m(mscaleAllDim) when both are set, else m(1),
+  /// where m(x) = 0.1 x ln(factor) + 1 for a factor over 1, else 1.
+  std::optional<double> attentionFactor;
+  std::optional<double> mscale;
+  std::optional<double> mscaleAllDim;
+  bool truncate = true;
+
+  bool operator==(const RopeScalingConfig &) const = default;
+};
+
+/// Either a program written by hand (`program` is not empty; nothing else here counts), or a family and its
+/// sizes.
+struct ModelConfig {
+  /// Absolute path of an .mlir file, or empty.
+  std::string program;
+  ModelFamily family = ModelFamily::Llama;
+  int64_t hiddenSize = 0;
+  int64_t numHiddenLayers = 0;
+  int64_t numAttentionHeads = 0;
+  /// Derived: numAttentionHeads.
+  int64_t numKeyValueHeads = 0;
+  /// Derived: hiddenSize / numAttentionHeads.
+  int64_t headDim = 0;
+  int64_t intermediateSize = 0;
+  int64_t vocabSize = 0;
+  int64_t maxPositionEmbeddings = 2048;
+  double rmsNormEps = 1e-6;
+  double ropeTheta = 10000.0;
+  RopeScalingConfig ropeScaling;
+  bool tieWordEmbeddings = false;
+  bool attentionBias = false;
+  bool mlpBias = false;
+  HiddenAct hiddenAct = HiddenAct::Silu;
+  /// Standard deviation of initial weights.
+  double initializerRange = 0.02;
+  /// Probability that an attention weight is dropped while training.
+  double attentionDropout = 0.0;
+
+  bool operator==(const ModelConfig &) const = default;
+};
+
+enum class TokenizerKind : int { Bytes };
+
+struct TokenizerConfig {
+  TokenizerKind kind = TokenizerKind::Bytes;
+
+  bool operator==(const TokenizerConfig &) const = default;
+};
+
+struct DataSource {
+  /// Absolute path of a text file, JSONL file, folder, or the prefix of a prepared data set.
+  std::string path;
+  double weight = 1.0;
+
+  bool operator==(const DataSource &) const = default;
+};
+
+enum class Packing : int { Split };
+
+struct DataConfig {
+  std::vector<DataSource> train;
+  double validationFraction = 0.01;
+  /// Tokens of one sample.
+  int64_t sequenceLength = 0;
+  Packing packing = Packing::Split;
+
+  bool operator==(const DataConfig &) const = default;
+};
+
+enum class PrecisionRecipe : int { Fp32, Bf16, Fp16 };
+
+/// Dynamic loss scaling of the fp16 recipe.
+struct LossScaleConfig {
+  double initial = 65536.0;
+  double growthFactor = 2.0;
+  double backoffFactor = 0.5;
+  /// Finite steps in a row before the scale grows.
+  int64_t growthInterval = 2000;
+
+  bool operator==(const LossScaleConfig &) const = default;
+};
+
+struct PrecisionConfig {
+  PrecisionRecipe recipe = PrecisionRecipe::Fp32;
+  LossScaleConfig lossScale;
+
+  bool operator==(const PrecisionConfig &) const = default;
+};
+
+enum class OptimizerKind : int { Adamw, Sgd, Lion };
+
+/// Parameters whose checkpoint name matches get a rate and decay of their own. The first matching group
+/// counts.
+struct ParameterGroup {
+  /// A shell pattern (fnmatch without flags) over checkpoint names.
+  std::string match;
+  double lrScale = 1.0;
+  /// Unset: OptimizerConfig::weightDecay, under its rules.
+  std::optional<double> weightDecay;
+
+  bool operator==(const ParameterGroup &) const = default;
+};
+
+struct OptimizerConfig {
+  OptimizerKind kind = OptimizerKind::Adamw;
+  double lr = 0.0;
+  std::array<double, 2> betas = {0.9, 0.95};
+  double epsilon = 1e-8;
+  double weightDecay = 0.1;
+  double momentum = 0.9;
+  /// Global norm to clip at; 0: no clipping.
+  double clipGradNorm = 1.0;
+  /// Shell patterns of parameters that do not decay, besides all one-dimensional ones.
+  std::vector<std::string> noDecay;
+  std::vector<ParameterGroup> groups;
+
+  bool operator==(const OptimizerConfig &) const = default;
+};
+
+enum class LrScheduleKind : int { Constant, Linear, Cosine, Wsd, InverseSqrt };
+
+struct LrScheduleConfig {
+  LrScheduleKind kind = LrScheduleKind::Constant;
+  int64_t warmupSteps = 0;
+  /// The last learning rate over the highest.
+  double minLrRatio = 0.0;
+  /// Steps of the final decay of wsd.
+  int64_t decaySteps = 0;
+
+  bool operator==(const LrScheduleConfig &) const = default;
+};
+
+struct LossConfig {
+  double labelSmoothing = 0.0;
+  double zLoss = 0.0;
+
+  bool operator==(const LossConfig &) const = default;
+};
+
+enum class OnNonfinite : int { Skip, Stop, Report };
+enum class OnSpike : int { Report, Stop };
+
+struct SpikeConfig {
+  /// A loss over this multiple of the mean of the last `window` losses is a spike; 0: not looked for.
+  double factor = 0.0;
+  int64_t window = 100;
+  OnSpike action = OnSpike::Report;
+
+  bool operator==(const SpikeConfig &) const = default;
+};
+
+struct DumpConfig {
+  /// Steps (counted from 1) whose named values are written.
+  std::vector<int64_t> steps;
+  /// Shell patterns of the names to write.
+  std::vector<std::string> match = {"*"};
+
+  bool operator==(const DumpConfig &) const = default;
+};
+
+struct TrainConfig {
+  int64_t steps = 0;
+  /// Samples.
+  int64_t microBatch = 0;
+  /// Samples.
+  int64_t globalBatch = 0;
+  int64_t seed = 1;
+  OnNonfinite onNonfinite = OnNonfinite::Skip;
+  SpikeConfig spike;
+  DumpConfig dump;
+
+  int64_t microBatches() const { return globalBatch / microBatch; }
+
+  bool operator==(const TrainConfig &) const = default;
+};
+
+enum class DeviceKind : int { Cpu };
+enum class InstructionSetChoice : int { Auto, Avx2, Avx512, Avx512Bf16 };
+
+struct LaunchConfig {
+  DeviceKind device = DeviceKind::Cpu;
+  /// Unset: as many as the affinity mask of the process has.
+  std::optional<int64_t> threads;
+  /// Bytes; unset: the limit of the control group or the memory of the machine.
+  std::optional<int64_t> memoryLimit;
+  InstructionSetChoice instructionSet = InstructionSetChoice::Auto;
+
+  bool operator==(const LaunchConfig &) const = default;
+};
+
+struct CheckpointConfig {
+  /// Steps between checkpoints; 0: only after the last step.
+  int64_t interval = 100;
+  int64_t keepLatest = 3;
+
+  bool operator==(const CheckpointConfig &) const = default;
+};
+
+struct EvalConfig {
+  /// Steps between evaluations; 0: only after the last step.
+  int64_t interval = 100;
+  /// Global batches of held-out data per evaluation.
+  int64_t batches = 10;
+
+  bool operator==(const EvalConfig &) const = default;
+};
+
+struct MetricsConfig {
+  /// Steps between lines.
+  int64_t interval = 1;
+  bool tensorboard = true;
+  /// Steps between lines with the norms of each parameter; 0: none.
+  int64_t perParameter = 0;
+
+  bool operator==(const MetricsConfig &) const = default;
+};
+
+struct GenerateConfig {
+  int64_t maxTokens = 200;
+  /// 0: always the likeliest token.
+  double temperature = 1.0;
+  /// 0: all tokens.
+  int64_t topK = 0;
+  int64_t seed = 1;
+  std::string prompt;
+
+  bool operator==(const GenerateConfig &) const = default;
+};
+
+struct Config {
+  ModelConfig model;
+  TokenizerConfig tokenizer;
+  DataConfig data;
+  PrecisionConfig precision;
+  OptimizerConfig optimizer;
+  LrScheduleConfig lrSchedule;
+  LossConfig loss;
+  TrainConfig train;
+  LaunchConfig launch;
+  CheckpointConfig checkpoint;
+  EvalConfig eval;
+  MetricsConfig metrics;
+  GenerateConfig generate;
+
+  bool operator==(const Config &) const = default;
+};
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_CONFIG_CONFIG_H

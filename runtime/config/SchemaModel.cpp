@@ -1,0 +1,181 @@
+//===- SchemaModel.cpp - The keys of `model` ------------------------------===//
+//
+// The names, meanings and defaults of Hugging Face transformers' LlamaConfig, so that a config.json can be
+// pasted in. Upper bounds keep products of sizes far from overflow. `model.from` is not in the table: it is
+// replaced by what the file holds (ModelKeys.h).
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/config/Schema.h"
+
+namespace weft {
+
+static std::vector<Key> sizeKeys() {
+  std::vector<Key> keys;
+  auto add = [&](std::string name, FieldBinding binding, std::string doc) -> Key & {
+    return keys.emplace_back("model." + name, binding, std::move(doc));
+  };
+  add("family", fieldOf<&Config::model, &ModelConfig::family>(),
+      "The architecture; `model_type` is the same key.")
+      .choice("llama", "pre-norm decoder with rotary attention and a gated feed-forward (arXiv:2302.13971)")
+      .required();
+  add("hidden_size", fieldOf<&Config::model, &ModelConfig::hiddenSize>(), "Width of the residual stream.")
+      .required()
+      .atLeast(1)
+      .atMost(1 << 20);
+  add("num_hidden_layers", fieldOf<&Config::model, &ModelConfig::numHiddenLayers>(),
+      "Number of decoder layers.")
+      .required()
+      .atLeast(1)
+      .atMost(4096);
+  add("num_attention_heads", fieldOf<&Config::model, &ModelConfig::numAttentionHeads>(),
+      "Number of query heads of each attention.")
+      .required()
+      .atLeast(1)
+      .atMost(1 << 16);
+  add("num_key_value_heads", fieldOf<&Config::model, &ModelConfig::numKeyValueHeads>(),
+      "Number of key and value heads; each serves num_attention_heads / num_key_value_heads query heads.")
+      .derived("model.num_attention_heads")
+      .atLeast(1)
+      .atMost(1 << 16);
+  add("head_dim", fieldOf<&Config::model, &ModelConfig::headDim>(), "Width of one head.")
+      .derived("model.hidden_size / model.num_attention_heads")
+      .atLeast(2)
+      .atMost(1 << 16);
+  add("intermediate_size", fieldOf<&Config::model, &ModelConfig::intermediateSize>(),
+      "Width of the feed-forward.")
+      .required()
+      .atLeast(1)
+      .atMost(1 << 22);
+  add("vocab_size", fieldOf<&Config::model, &ModelConfig::vocabSize>(),
+      "Number of rows of the embedding; at least the tokenizer's vocabulary.")
+      .required()
+      .atLeast(1)
+      .atMost(1 << 24);
+  add("max_position_embeddings", fieldOf<&Config::model, &ModelConfig::maxPositionEmbeddings>(),
+      "The longest sequence that the model is meant for.")
+      .unit("tokens")
+      .atLeast(1)
+      .atMost(1 << 27);
+  return keys;
+}
+
+static std::vector<Key> behaviorKeys() {
+  std::vector<Key> keys;
+  auto add = [&](std::string name, FieldBinding binding, std::string doc) -> Key & {
+    return keys.emplace_back("model." + name, binding, std::move(doc));
+  };
+  add("rms_norm_eps", fieldOf<&Config::model, &ModelConfig::rmsNormEps>(),
+      "Added to the mean square before its root is taken.")
+      .above(0)
+      .atMost(1);
+  add("rope_theta", fieldOf<&Config::model, &ModelConfig::ropeTheta>(), "Base of the rotary frequencies.")
+      .above(1);
+  add("tie_word_embeddings", fieldOf<&Config::model, &ModelConfig::tieWordEmbeddings>(),
+      "Whether the output projection is the embedding's own weight.");
+  add("attention_bias", fieldOf<&Config::model, &ModelConfig::attentionBias>(),
+      "Whether the four projections of attention have biases.");
+  add("mlp_bias", fieldOf<&Config::model, &ModelConfig::mlpBias>(),
+      "Whether the three projections of the feed-forward have biases.");
+  add("hidden_act", fieldOf<&Config::model, &ModelConfig::hiddenAct>(),
+      "The activation of the feed-forward's gate.")
+      .choice("silu", "x * sigmoid(x)")
+      .choice("gelu", "x * normal_cdf(x), by erf")
+      .choice("gelu_pytorch_tanh", "the tanh approximation of gelu")
+      .choice("relu", "max(x, 0)");
+  add("initializer_range", fieldOf<&Config::model, &ModelConfig::initializerRange>(),
+      "Standard deviation of the initial weights (norms start at 1, biases at 0).")
+      .atLeast(0)
+      .atMost(100);
+  add("attention_dropout", fieldOf<&Config::model, &ModelConfig::attentionDropout>(),
+      "Probability that an attention weight is dropped while training.")
+      .atLeast(0)
+      .below(1);
+  return keys;
+}
+
+static std::vector<Key> ropeScalingKeys() {
+  using Rope = RopeScalingConfig;
+  std::vector<Key> keys;
+  auto add = [&](std::string name, FieldBinding binding, std::string doc) -> Key & {
+    return keys.emplace_back("model.rope_scaling." + name, binding, std::move(doc));
+  };
+  constexpr auto scaling = &ModelConfig::ropeScaling;
+  const std::string type = "model.rope_scaling.rope_type";
+  add("rope_type", fieldOf<&Config::model, scaling, &Rope::ropeType>(),
+      "The method; `type` is the same key. The section may also be called `rope_parameters`.")
+      .choice("default", "frequencies as they are")
+      .choice("linear", "all frequencies divided by factor")
+      .choice("llama3", "low frequencies divided by factor, high ones kept, a smooth change between")
+      .choice("yarn", "interpolation by parts, and a factor on attention (arXiv:2309.00071)");
+  add("factor", fieldOf<&Config::model, scaling, &Rope::factor>(),
+      "How many times longer the context is than that of the pretraining.")
+      .required()
+      .usedWith(type, {"linear", "llama3", "yarn"})
+      .atLeast(1)
+      .atMost(1e6);
+  add("original_max_position_embeddings",
+      fieldOf<&Config::model, scaling, &Rope::originalMaxPositionEmbeddings>(),
+      "The context length of the pretraining.")
+      .derived("model.max_position_embeddings")
+      .usedWith(type, {"llama3", "yarn"})
+      .unit("tokens")
+      .atLeast(1)
+      .atMost(1 << 27);
+  add("low_freq_factor", fieldOf<&Config::model, scaling, &Rope::lowFreqFactor>(),
+      "Wavelengths over original_max_position_embeddings / low_freq_factor count as low frequencies.")
+      .usedWith(type, {"llama3"})
+      .above(0)
+      .atMost(1e6);
+  add("high_freq_factor", fieldOf<&Config::model, scaling, &Rope::highFreqFactor>(),
+      "Wavelengths under original_max_position_embeddings / high_freq_factor count as high frequencies.")
+      .usedWith(type, {"llama3"})
+      .above(0)
+      .atMost(1e6);
+  add("beta_fast", fieldOf<&Config::model, scaling, &Rope::betaFast>(),
+      "Rotations over the original context from which a frequency is kept.")
+      .usedWith(type, {"yarn"})
+      .above(0)
+      .atMost(1e6);
+  add("beta_slow", fieldOf<&Config::model, scaling, &Rope::betaSlow>(),
+      "Rotations over the original context up to which a frequency is divided by factor.")
+      .usedWith(type, {"yarn"})
+      .above(0)
+      .atMost(1e6);
+  add("attention_factor", fieldOf<&Config::model, scaling, &Rope::attentionFactor>(),
+      "Factor on the rotary cosines and sines. auto: m(mscale) / m(mscale_all_dim) if both are given, else "
+      "m(1), with "
+      "m(x) = 0.1 * x * ln(factor) + 1.")
+      .usedWith(type, {"yarn"})
+      .above(0)
+      .atMost(1e6);
+  add("mscale", fieldOf<&Config::model, scaling, &Rope::mscale>(),
+      "Numerator of the automatic attention_factor.")
+      .usedWith(type, {"yarn"})
+      .above(0)
+      .atMost(1e6);
+  add("mscale_all_dim", fieldOf<&Config::model, scaling, &Rope::mscaleAllDim>(),
+      "Denominator of the automatic attention_factor.")
+      .usedWith(type, {"yarn"})
+      .above(0)
+      .atMost(1e6);
+  add("truncate", fieldOf<&Config::model, scaling, &Rope::truncate>(),
+      "Whether the borders between kept and divided frequencies are rounded to whole dimensions.")
+      .usedWith(type, {"yarn"});
+  return keys;
+}
+
+std::vector<Key> modelKeys() {
+  std::vector<Key> keys;
+  keys.push_back(
+      Key("model.program", fieldOf<&Config::model, &ModelConfig::program>(),
+          "A file of nn IR that is trained instead of a family; its parameters and inputs are its own.")
+          .filePath()
+          .mayChange("the program must still have the parameters of the checkpoint"));
+  for (const std::vector<Key> &part : {sizeKeys(), behaviorKeys(), ropeScalingKeys()})
+    for (Key key : part)
+      keys.push_back(
+          key.usedWithout("model.program").mustStay("the checkpoint's parameters belong to another model"));
+  return keys;
+}
+
+} // namespace weft

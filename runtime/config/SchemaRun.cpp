@@ -1,0 +1,103 @@
+//===- SchemaRun.cpp - The keys around the training loop ------------------===//
+//
+// `launch`, `checkpoint`, `eval`, `metrics` and `generate`: none changes what is learned, so all may change
+// on resume.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/config/Schema.h"
+
+namespace weft {
+
+static void addLaunchKeys(std::vector<Key> &keys) {
+  using Launch = LaunchConfig;
+  keys.push_back(Key("launch.device", fieldOf<&Config::launch, &Launch::device>(), "What computes.")
+                     .choice("cpu", "the processors of this machine")
+                     .mayChange());
+  keys.push_back(Key("launch.threads", fieldOf<&Config::launch, &Launch::threads>(),
+                     "Threads that compute; auto: one for each processor that the process may use. No bit "
+                     "depends on it.")
+                     .atLeast(1)
+                     .atMost(1024)
+                     .mayChange());
+  keys.push_back(
+      Key("launch.memory_limit", fieldOf<&Config::launch, &Launch::memoryLimit>(),
+          "A larger memory plan is refused; auto: the limit of the control group, else the machine's memory.")
+          .memorySize()
+          .unit("bytes")
+          .atLeast(1 << 20)
+          .mayChange());
+  keys.push_back(Key("launch.instruction_set", fieldOf<&Config::launch, &Launch::instructionSet>(),
+                     "What kernels may use of the processor.")
+                     .choice("auto", "all that this machine has")
+                     .choice("avx2", "256-bit vectors")
+                     .choice("avx512", "512-bit vectors")
+                     .choice("avx512_bf16", "512-bit vectors and bfloat16 products")
+                     .mayChange("bits differ from an unchanged run"));
+}
+
+static void addReportKeys(std::vector<Key> &keys) {
+  auto add = [&](std::string path, FieldBinding binding, std::string doc) -> Key & {
+    return keys.emplace_back(std::move(path), binding, std::move(doc)).mayChange();
+  };
+  auto addInterval = [&](std::string path, FieldBinding binding, std::string doc) -> Key & {
+    return add(std::move(path), binding, std::move(doc)).unit("steps").atLeast(0).atMost(2147483647);
+  };
+  addInterval("checkpoint.interval", fieldOf<&Config::checkpoint, &CheckpointConfig::interval>(),
+              "Steps from one checkpoint to the next; 0: only after the last step, which is always saved.");
+  add("checkpoint.keep_latest", fieldOf<&Config::checkpoint, &CheckpointConfig::keepLatest>(),
+      "Older checkpoints than this many are deleted after a save.")
+      .unit("checkpoints")
+      .atLeast(1)
+      .atMost(1000000);
+  addInterval("eval.interval", fieldOf<&Config::eval, &EvalConfig::interval>(),
+              "Steps from one evaluation to the next; 0: only after the last step.")
+      .usedWithPositive("data.validation_fraction");
+  add("eval.batches", fieldOf<&Config::eval, &EvalConfig::batches>(),
+      "Held-out batches of train.global_batch samples that are averaged.")
+      .usedWithPositive("data.validation_fraction")
+      .unit("batches")
+      .atLeast(1)
+      .atMost(1000000);
+  addInterval("metrics.interval", fieldOf<&Config::metrics, &MetricsConfig::interval>(),
+              "Steps from one line of metrics to the next.")
+      .atLeast(1);
+  add("metrics.tensorboard", fieldOf<&Config::metrics, &MetricsConfig::tensorboard>(),
+      "Whether metrics are also written as TensorBoard events.");
+  addInterval("metrics.per_parameter", fieldOf<&Config::metrics, &MetricsConfig::perParameter>(),
+              "Steps from one line with the gradient, weight and update norm of each parameter to the next; "
+              "0: none.");
+}
+
+static void addGenerateKeys(std::vector<Key> &keys) {
+  using Generate = GenerateConfig;
+  auto add = [&](std::string name, FieldBinding binding, std::string doc) -> Key & {
+    return keys.emplace_back("generate." + name, binding, std::move(doc)).mayChange();
+  };
+  add("max_tokens", fieldOf<&Config::generate, &Generate::maxTokens>(), "Tokens to sample.")
+      .unit("tokens")
+      .atLeast(1)
+      .atMost(1 << 24);
+  add("temperature", fieldOf<&Config::generate, &Generate::temperature>(),
+      "Logits are divided by it; 0: always the likeliest token.")
+      .atLeast(0)
+      .atMost(1000);
+  add("top_k", fieldOf<&Config::generate, &Generate::topK>(),
+      "Only the k likeliest tokens are sampled; 0: all.")
+      .unit("tokens")
+      .atLeast(0)
+      .atMost(1 << 24);
+  add("seed", fieldOf<&Config::generate, &Generate::seed>(), "Seed of the sampling.")
+      .atLeast(0)
+      .atMost(9007199254740992);
+  add("prompt", fieldOf<&Config::generate, &Generate::prompt>(), "The text that is continued.");
+}
+
+std::vector<Key> runKeys() {
+  std::vector<Key> keys;
+  addLaunchKeys(keys);
+  addReportKeys(keys);
+  addGenerateKeys(keys);
+  return keys;
+}
+
+} // namespace weft

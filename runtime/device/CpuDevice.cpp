@@ -1,0 +1,72 @@
+#include "runtime/device/CpuDevice.h"
+#include "runtime/device/CpuStream.h"
+
+#include "absl/strings/str_cat.h"
+
+#include <cstring>
+#include <sys/mman.h>
+
+namespace weft {
+namespace {
+
+constexpr int kMostThreads = 128;
+constexpr uint64_t kHugePage = uint64_t{2} << 20;
+
+class MappedMemory : public Memory {
+public:
+  MappedMemory(void *start, uint64_t bytes) : start(start), size(bytes) {}
+  ~MappedMemory() override {
+    if (start != nullptr)
+      ::munmap(start, size);
+  }
+  std::byte *data() const override { return static_cast<std::byte *>(start); }
+  uint64_t bytes() const override { return size; }
+
+private:
+  void *start;
+  uint64_t size;
+};
+
+class CpuDevice : public Device {
+public:
+  explicit CpuDevice(CpuDeviceOptions options) : options(std::move(options)) {}
+
+  const std::string &name() const override { return deviceName; }
+  const std::string &instructionSet() const override { return options.instructionSet; }
+  int threads() const override { return options.threads; }
+
+  absl::StatusOr<std::unique_ptr<Memory>> allocate(uint64_t bytes) override {
+    if (bytes == 0)
+      return std::make_unique<MappedMemory>(nullptr, 0);
+    void *start = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (start == MAP_FAILED)
+      return absl::ResourceExhaustedError(
+          absl::StrCat("cpu: ", bytes, " bytes cannot be allocated: ", std::strerror(errno)));
+    if (bytes >= kHugePage)
+      ::madvise(start, bytes, MADV_HUGEPAGE); // only speed depends on it
+    return std::make_unique<MappedMemory>(start, bytes);
+  }
+
+  absl::StatusOr<std::unique_ptr<Event>> createEvent() override { return std::make_unique<CpuEvent>(); }
+  absl::StatusOr<std::unique_ptr<Stream>> createStream() override {
+    return std::make_unique<CpuStream>(options.threads);
+  }
+  absl::StatusOr<std::unique_ptr<Kernel>> createKernel(const KernelCall &call) override {
+    return options.kernels(call);
+  }
+
+private:
+  std::string deviceName = "cpu";
+  CpuDeviceOptions options;
+};
+
+} // namespace
+
+absl::StatusOr<std::unique_ptr<Device>> createCpuDevice(CpuDeviceOptions options) {
+  if (options.threads < 1 || options.threads > kMostThreads)
+    return absl::InvalidArgumentError(
+        absl::StrCat("cpu: launch.threads is ", options.threads, ", it must be 1 to ", kMostThreads));
+  return std::make_unique<CpuDevice>(std::move(options));
+}
+
+} // namespace weft

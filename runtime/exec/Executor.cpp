@@ -1,0 +1,138 @@
+#include "runtime/exec/Executor.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+#include <algorithm>
+
+namespace weft {
+namespace {
+
+/// The entry of that name, or NotFound: `absent` ("no program"), the name, and the names that there are.
+template <typename Entry>
+absl::StatusOr<uint32_t> find(const std::vector<Entry> &entries, std::string_view name,
+                              const std::string &absent) {
+  for (uint32_t i = 0; i < entries.size(); ++i)
+    if (entries[i].name == name)
+      return i;
+  std::string known =
+      absl::StrJoin(entries, ", ", [](std::string *out, const Entry &entry) { *out += entry.name; });
+  return absl::NotFoundError(
+      absl::StrCat(absent, " '", std::string(name), "'. There are: ", known.empty() ? "none" : known));
+}
+
+} // namespace
+
+std::byte *Executor::address(const Reference &reference, uint32_t slot) const {
+  return arena->data() + starts[reference.base] + slot * loaded.memory.bases[reference.base].slotBytes +
+         reference.offset;
+}
+
+HostTensor Executor::view(const TensorType &type, const Reference &reference, uint32_t slot) const {
+  return {&type, {address(reference, slot), static_cast<size_t>(type.bytes())}};
+}
+
+absl::StatusOr<ProgramHandle> Executor::program(std::string_view name) const {
+  absl::StatusOr<uint32_t> index = find(loaded.programs, name, "no program");
+  if (!index.ok())
+    return index.status();
+  return ProgramHandle{*index};
+}
+
+absl::Status Executor::run(std::string_view name) {
+  absl::StatusOr<ProgramHandle> handle = program(name);
+  return handle.ok() ? run(*handle) : handle.status();
+}
+
+absl::Status Executor::run(ProgramHandle program) {
+  const Program &source = loaded.programs[program.index];
+  const PreparedProgram &prepared = programs[program.index];
+  for (const ScheduleItem &item : source.schedule) {
+    const Action &action = source.actions[item.action];
+    for (uint32_t i = 0; i < action.commandCount; ++i) {
+      uint32_t command = action.firstCommand + i;
+      runCommand(prepared, command, item.microbatch == kNone ? 0 : item.microbatch);
+      if (observer == nullptr)
+        continue;
+      if (absl::Status status = stream->synchronize(); !status.ok())
+        return status;
+      observe(program, item, command);
+    }
+  }
+  return stream->synchronize();
+}
+
+void Executor::runCommand(const PreparedProgram &prepared, uint32_t command, uint32_t microbatch) {
+  const PreparedCommand &now = prepared.commands[command];
+  uint32_t stride = now.operandCount + now.resultCount + 1;
+  void *const *pointers =
+      prepared.pointers.data() + now.firstPointer + uint64_t{microbatch % now.period} * stride;
+  if (now.kernel == nullptr) {
+    stream->copy(pointers[1], pointers[0], now.copyBytes);
+    return;
+  }
+  KernelArguments arguments;
+  arguments.operands = {pointers, now.operandCount};
+  arguments.results = {pointers + now.operandCount, now.resultCount};
+  arguments.workspace = pointers[stride - 1];
+  stream->launch(*now.kernel, arguments);
+}
+
+void Executor::observe(ProgramHandle program, const ScheduleItem &item, uint32_t command) const {
+  const Command &source = loaded.programs[program.index].commands[command];
+  const PreparedProgram &prepared = programs[program.index];
+  const PreparedCommand &now = prepared.commands[command];
+  uint32_t stride = now.operandCount + now.resultCount + 1;
+  uint32_t slot = item.microbatch == kNone ? 0 : item.microbatch % now.period;
+  void *const *pointers = prepared.pointers.data() + now.firstPointer + uint64_t{slot} * stride;
+  CommandRecord record;
+  record.program = program;
+  record.action = item.action;
+  record.microbatch = item.microbatch;
+  record.command = command;
+  record.location = loaded.locations[source.location];
+  record.call = source.kind == CommandKind::Launch ? &loaded.kernels[source.kernel].call : nullptr;
+  record.copyBytes = source.copyBytes;
+  record.operands = {pointers, now.operandCount};
+  record.results = {pointers + now.operandCount, now.resultCount};
+  observer(record);
+}
+
+absl::StatusOr<HostTensor> Executor::input(ProgramHandle program, std::string_view name,
+                                           uint32_t microbatch) const {
+  const Program &source = loaded.programs[program.index];
+  absl::StatusOr<uint32_t> index =
+      find(source.inputs, name, absl::StrCat("program '", source.name, "' has no input"));
+  if (!index.ok())
+    return index.status();
+  const ProgramInput &input = source.inputs[*index];
+  uint32_t count = input.perMicrobatch ? source.microbatches : 1;
+  if (microbatch >= count)
+    return absl::OutOfRangeError(absl::StrCat("program '", source.name, "', input '", input.name,
+                                              "': microbatch ", microbatch, " of ", count));
+  return view(input.type, input.reference, microbatch);
+}
+
+absl::StatusOr<HostTensor> Executor::output(ProgramHandle program, std::string_view name) const {
+  const Program &source = loaded.programs[program.index];
+  absl::StatusOr<uint32_t> index =
+      find(source.outputs, name, absl::StrCat("program '", source.name, "' has no output"));
+  if (!index.ok())
+    return index.status();
+  return view(source.outputs[*index].type, source.outputs[*index].reference, 0);
+}
+
+absl::StatusOr<HostTensor> Executor::variable(std::string_view name) const {
+  auto found = variableIndices.find(std::string(name));
+  if (found == variableIndices.end())
+    return absl::NotFoundError(absl::StrCat("no variable '", std::string(name), "' in this executable"));
+  return variable(found->second);
+}
+
+HostTensor Executor::variable(size_t index) const {
+  return view(loaded.variables[index].type, loaded.variables[index].reference, 0);
+}
+
+void Executor::setObserver(CommandObserver newObserver) { observer = std::move(newObserver); }
+
+} // namespace weft

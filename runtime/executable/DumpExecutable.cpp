@@ -1,0 +1,124 @@
+#include "runtime/executable/Dump.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+#include <span>
+
+namespace weft {
+namespace {
+
+std::string dumpNumbers(const std::vector<double> &numbers) {
+  return numbers.empty() ? "" : absl::StrCat("<", absl::StrJoin(numbers, ", "), ">");
+}
+
+std::string dumpAttribute(const Attribute &attribute) {
+  if (!attribute.text.empty())
+    return absl::StrCat("\"", attribute.text, "\"");
+  if (!attribute.numbers.empty())
+    return absl::StrCat("[", absl::StrJoin(attribute.numbers, ", "), "]");
+  return absl::StrCat("[", absl::StrJoin(attribute.integers, ", "), "]");
+}
+
+class Dumper {
+public:
+  explicit Dumper(const Executable &executable) : executable(executable) {}
+
+  std::string run() {
+    absl::StrAppend(&out, "executable of weft ", executable.weftVersion, " for ",
+                    executable.target.instructionSet, ", ", executable.target.threads, " threads\n",
+                    "config ", executable.config.size(), " bytes, tokenizer ", executable.tokenizer.size(),
+                    " bytes\n");
+    dumpMemory();
+    for (const Variable &variable : executable.variables)
+      absl::StrAppend(&out, "variable ", variable.name, " : ", variable.type.str(), " at ",
+                      at(variable.reference), " = ", std::string(name(variable.initializer.kind)),
+                      dumpNumbers(variable.initializer.numbers), variable.trainable ? " trainable" : "",
+                      variable.isState ? " state" : "", " saved as ", variable.checkpointName, "\n");
+    for (size_t i = 0; i < executable.kernels.size(); ++i)
+      dumpKernel(i);
+    for (const Program &program : executable.programs)
+      dumpProgram(program);
+    return std::move(out);
+  }
+
+private:
+  std::string at(const Reference &reference) const {
+    return absl::StrCat(executable.memory.bases[reference.base].name, "+", reference.offset);
+  }
+
+  void dumpMemory() {
+    absl::StrAppend(&out, "memory ", executable.memory.arenaBytes(), " bytes allocated, ",
+                    executable.memory.peakBytes(), " at the peak\n");
+    for (const MemoryBase &base : executable.memory.bases)
+      absl::StrAppend(&out, "  base ", base.name, " (", std::string(name(base.kind)), "): ", base.slotCount,
+                      " x ", base.slotBytes, " bytes\n");
+    for (const MemoryRow &row : executable.memory.rows)
+      absl::StrAppend(&out, "  row ", row.category, " / ", row.name, ": ", row.bytes, " bytes",
+                      row.outsideArena ? " outside the arena" : "", "\n");
+  }
+
+  void dumpKernel(size_t index) {
+    const KernelEntry &kernel = executable.kernels[index];
+    absl::StrAppend(&out, "kernel ", index, " ", kernel.call.str());
+    std::string_view separator = " {";
+    for (const auto &[key, value] : kernel.call.attributes) {
+      absl::StrAppend(&out, std::string(separator), key, " = ", dumpAttribute(value));
+      separator = ", ";
+    }
+    absl::StrAppend(&out, kernel.call.attributes.empty() ? "" : "}", " workspace ", kernel.workspaceBytes,
+                    "\n");
+  }
+
+  void dumpProgram(const Program &program) {
+    absl::StrAppend(&out, "program ", program.name, ", ", program.microbatches, " microbatches\n");
+    for (const ProgramInput &input : program.inputs)
+      absl::StrAppend(&out, "  input ", input.name, " : ", input.type.str(), " at ", at(input.reference),
+                      input.perMicrobatch ? " per microbatch" : "", "\n");
+    for (const ProgramOutput &output : program.outputs)
+      absl::StrAppend(&out, "  output ", output.name, " : ", output.type.str(), " at ", at(output.reference),
+                      "\n");
+    absl::StrAppend(&out, "  schedule: ", dumpSchedule(program), "\n");
+    for (const Action &action : program.actions) {
+      absl::StrAppend(&out, "  action ", action.name, action.perMicrobatch ? " per microbatch" : "", "\n");
+      for (uint32_t i = 0; i < action.commandCount; ++i)
+        dumpCommand(program, action.firstCommand + i);
+    }
+  }
+
+  void dumpCommand(const Program &program, uint32_t index) {
+    const Command &command = program.commands[index];
+    std::span<const Reference> arguments(program.arguments);
+    auto list = [&](uint32_t first, uint32_t count) {
+      return absl::StrJoin(
+          arguments.subspan(first, count), ", ",
+          [&](std::string *text, const Reference &reference) { text->append(at(reference)); });
+    };
+    std::string what =
+        command.kind == CommandKind::Copy
+            ? absl::StrCat("copy ", command.copyBytes, " bytes")
+            : absl::StrCat("launch ", command.kernel, " ", executable.kernels[command.kernel].call.name);
+    absl::StrAppend(&out, "    ", index, ": ", what, " (", list(command.firstArgument, command.operandCount),
+                    ") -> (", list(command.firstArgument + command.operandCount, command.resultCount), ")");
+    if (command.kind == CommandKind::Launch && executable.kernels[command.kernel].workspaceBytes != 0)
+      absl::StrAppend(&out, " workspace ", at(command.workspace));
+    absl::StrAppend(&out, "  // ", executable.locations[command.location], "\n");
+  }
+
+  const Executable &executable;
+  std::string out;
+};
+
+} // namespace
+
+std::string dump(const Executable &executable) { return Dumper(executable).run(); }
+
+std::string dumpSchedule(const Program &program) {
+  return absl::StrJoin(program.schedule, " ", [&](std::string *text, const ScheduleItem &item) {
+    text->append(program.actions[item.action].name);
+    if (item.microbatch != kNone)
+      absl::StrAppend(text, ".", item.microbatch);
+  });
+}
+
+} // namespace weft

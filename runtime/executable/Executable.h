@@ -1,0 +1,210 @@
+//===- Executable.h - What a compiled job holds, in memory ----------------===//
+//
+// An executable is all that a node needs to run: the resolved config, the tokenizer, the memory plan, the
+// variables with their initial values' recipes, the kernels, and the programs (`step`, `evaluate`,
+// `generate`, ...) as lists of commands. The compiler fills these structs, ExecutableFile.h moves them to and
+// from a file, Verify.h says whether they may be run, and runtime/exec runs them. All offsets and sizes are
+// in bytes.
+//
+// Addresses: the runtime allocates ONE arena of MemoryPlan::arenaBytes(). The bases tile it in order. A base
+// has slotCount slots of slotBytes each; microbatch m uses slot m mod slotCount. A reference from an action
+// that runs per microbatch is relative to that slot; any other reference (actions that run once, variables,
+// outputs, inputs that are not per microbatch) is relative to the start of the base, and so reaches every
+// slot.
+//
+//===----------------------------------------------------------------------===//
+#ifndef WEFT_RUNTIME_EXECUTABLE_EXECUTABLE_H
+#define WEFT_RUNTIME_EXECUTABLE_EXECUTABLE_H
+
+#include "kernels/common/KernelCall.h"
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft {
+
+/// Alignment of bases, slots and references, in bytes: what kernels may rely on.
+inline constexpr uint64_t kAlignment = 64;
+
+/// What a base is for: data for reports and for the rules of Verify.h; the address mechanism is the same for
+/// all. The values are part of the format: append, never renumber.
+enum class BaseKind : uint8_t {
+  Constants = 0,  ///< initialized from the file, never written
+  Parameters = 1, ///< variables: parameters and optimizer state; persists over steps
+  Inputs = 2,     ///< written by the host before a program runs; never written by commands
+  Step = 3,       ///< lives through one run of a program
+  Slots = 4,      ///< lives through one microbatch, over several actions (boundary, F->B, ... slots)
+  Scratch = 5,    ///< lives inside one action
+  Workspace = 6,  ///< kernels' workspaces: lives inside one command
+};
+inline constexpr uint8_t kBaseKinds = 7;
+std::string_view name(BaseKind kind);
+
+struct MemoryBase {
+  std::string name; ///< unique, for messages
+  BaseKind kind = BaseKind::Step;
+  uint32_t slotCount = 1;    ///< at least 1
+  uint64_t slotBytes = 0;    ///< a multiple of kAlignment
+  std::string contents = {}; ///< Constants only: slotBytes bytes; empty for every other kind
+
+  uint64_t bytes() const { return slotCount * slotBytes; }
+  bool operator==(const MemoryBase &) const = default;
+};
+
+/// One row of the table that people read (`--explain memory`).
+struct MemoryRow {
+  std::string
+      category;     ///< parameters, gradients, optimizer, activations, workspaces, inputs, communication, ...
+  std::string name; ///< which of them: a parameter group, the op that holds it
+  uint64_t bytes = 0;
+  bool outsideArena = false; ///< memory that a library allocates by itself (oneDNN's packing buffers)
+  bool operator==(const MemoryRow &) const = default;
+};
+
+struct MemoryPlan {
+  std::vector<MemoryBase> bases; ///< in the order of the arena
+  std::vector<MemoryRow> rows;   ///< those inside the arena add up to arenaBytes()
+
+  /// Bytes that the runtime allocates.
+  uint64_t arenaBytes() const;
+  /// arenaBytes() and what the rows say of libraries' own memory.
+  uint64_t peakBytes() const;
+  /// Offset of each base from the start of the arena.
+  std::vector<uint64_t> starts() const;
+  bool operator==(const MemoryPlan &) const = default;
+};
+
+/// A place in the memory plan; `base` is an index into MemoryPlan::bases, `offset` a multiple of kAlignment.
+struct Reference {
+  uint32_t base = 0;
+  uint64_t offset = 0;
+  bool operator==(const Reference &) const = default;
+};
+
+/// How a variable gets its first value. The random ones draw from Philox keyed by (seed, hash of the name).
+/// The values are part of the format: append, never renumber.
+enum class InitializerKind : uint8_t {
+  Zeros = 0,           ///< no numbers
+  Ones = 1,            ///< no numbers
+  Constant = 2,        ///< value
+  Normal = 3,          ///< mean, standard deviation
+  TruncatedNormal = 4, ///< mean, standard deviation, lowest, highest value
+  Uniform = 5,         ///< lowest, highest value
+};
+inline constexpr uint8_t kInitializerKinds = 6;
+std::string_view name(InitializerKind kind);
+/// How many numbers an initializer of this kind takes.
+size_t initializerNumbers(InitializerKind kind);
+
+struct Initializer {
+  InitializerKind kind = InitializerKind::Zeros;
+  std::vector<double> numbers = {};
+  bool operator==(const Initializer &) const = default;
+};
+
+/// A parameter or a piece of optimizer state: what persists over steps and goes into checkpoints.
+struct Variable {
+  std::string name; ///< unique
+  TensorType type;
+  Reference reference; ///< into a base of kind Parameters
+  Initializer initializer;
+  bool trainable = false;
+  bool isState = false;       ///< optimizer state, counters, loss scale: not a weight of the model
+  std::string checkpointName; ///< unique; the tensor's name in checkpoints
+  bool operator==(const Variable &) const = default;
+};
+
+/// A kernel that some command launches. Programs share them: each is created once, at load.
+struct KernelEntry {
+  KernelCall call;
+  uint64_t workspaceBytes = 0; ///< what the compiler planned; the loaded kernel must agree
+  bool operator==(const KernelEntry &) const = default;
+};
+
+struct ProgramInput {
+  std::string name; ///< unique among the program's inputs
+  TensorType type;  ///< of one microbatch, where perMicrobatch
+  Reference reference;
+  bool perMicrobatch = false; ///< the base has a slot for every microbatch of the program
+  bool operator==(const ProgramInput &) const = default;
+};
+
+struct ProgramOutput {
+  std::string name; ///< unique among the program's outputs
+  TensorType type;
+  Reference reference;
+  bool operator==(const ProgramOutput &) const = default;
+};
+
+/// The values are part of the format: append, never renumber. 2 and 3 are reserved for start and wait on
+/// streams.
+enum class CommandKind : uint8_t { Launch = 0, Copy = 1 };
+
+inline constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
+
+/// One command. Its operands, then its results, are arguments[firstArgument ...] of the program.
+struct Command {
+  CommandKind kind = CommandKind::Launch;
+  uint16_t operandCount = 0;
+  uint16_t resultCount = 0;
+  uint32_t kernel = kNone; ///< Launch: index into Executable::kernels. Copy: kNone
+  uint32_t firstArgument = 0;
+  uint32_t location = 0;  ///< index into Executable::locations
+  Reference workspace;    ///< Launch: where the kernel's workspaceBytes are; {0, 0} when it needs none
+  uint64_t copyBytes = 0; ///< Copy: bytes from the one operand to the one result. Launch: 0
+  bool operator==(const Command &) const = default;
+};
+
+/// A contiguous run of commands: `prepare`, `forward_backward`, `update`, ...
+struct Action {
+  std::string name; ///< unique in the program
+  bool perMicrobatch = false;
+  uint32_t firstCommand = 0;
+  uint32_t commandCount = 0;
+  bool operator==(const Action &) const = default;
+};
+
+struct ScheduleItem {
+  uint32_t action = 0;
+  uint32_t microbatch = kNone; ///< kNone for an action that is not per microbatch
+  bool operator==(const ScheduleItem &) const = default;
+};
+
+struct Program {
+  std::string name; ///< unique: step, evaluate, generate, ...
+  uint32_t microbatches = 1;
+  std::vector<ProgramInput> inputs;
+  std::vector<ProgramOutput> outputs;
+  std::vector<Reference> arguments;
+  std::vector<Command> commands;
+  std::vector<Action> actions;
+  std::vector<ScheduleItem> schedule;
+  bool operator==(const Program &) const = default;
+};
+
+/// What the kernels were chosen for.
+struct Target {
+  std::string instructionSet; ///< as the device spells it: avx2, avx512, ...
+  uint32_t threads = 1;       ///< per rank
+  bool operator==(const Target &) const = default;
+};
+
+struct Executable {
+  std::string weftVersion; ///< of the compiler that wrote it
+  Target target;
+  std::string config;    ///< the resolved config, YAML
+  std::string tokenizer; ///< opaque here: what runtime/tokenizer reads; may be empty
+  MemoryPlan memory;
+  std::vector<Variable> variables;
+  std::vector<KernelEntry> kernels;
+  std::vector<std::string> locations; ///< where commands come from, for messages
+  std::vector<Program> programs;
+  bool operator==(const Executable &) const = default;
+};
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_EXECUTABLE_EXECUTABLE_H

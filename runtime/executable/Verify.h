@@ -1,0 +1,24 @@
+//===- Verify.h - Whether an executable may be run ------------------------===//
+//
+// An executable that passes verify() touches no byte outside its memory plan, whatever its commands are:
+// every index is in range, every reference is aligned and ends inside its base (or slot), no size overflows,
+// no command writes constants or inputs, results and workspaces of a command are disjoint, every action is
+// scheduled, and per-microbatch actions take the microbatches in ascending order, each once. What needs the
+// device's kernels (workspace sizes, operands that alias results) is checked by Executor::create.
+//
+//===----------------------------------------------------------------------===//
+#ifndef WEFT_RUNTIME_EXECUTABLE_VERIFY_H
+#define WEFT_RUNTIME_EXECUTABLE_VERIFY_H
+
+#include "runtime/executable/Executable.h"
+
+#include "absl/status/status.h"
+
+namespace weft {
+
+/// InvalidArgument naming program, command and location of the first rule broken.
+absl::Status verify(const Executable &executable);
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_EXECUTABLE_VERIFY_H

@@ -1,0 +1,266 @@
+#include "runtime/executable/ExecutableFile.h"
+#include "runtime/executable/ExecutableFormat_generated.h"
+#include "runtime/executable/FileHeader.h"
+#include "runtime/executable/Verify.h"
+
+#include "absl/strings/str_cat.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+namespace weft {
+namespace {
+
+using flatbuffers::FlatBufferBuilder;
+using flatbuffers::Offset;
+
+uint64_t aligned(uint64_t offset) { return (offset + kAlignment - 1) / kAlignment * kAlignment; }
+
+format::Reference pack(const Reference &reference) { return {reference.base, reference.offset}; }
+
+Offset<format::TensorType> pack(FlatBufferBuilder &builder, const TensorType &type) {
+  return format::CreateTensorType(builder, static_cast<uint8_t>(type.dtype),
+                                  builder.CreateVector(type.shape));
+}
+
+Offset<flatbuffers::Vector<Offset<format::TensorType>>> pack(FlatBufferBuilder &builder,
+                                                             const std::vector<TensorType> &types) {
+  std::vector<Offset<format::TensorType>> offsets;
+  for (const TensorType &type : types)
+    offsets.push_back(pack(builder, type));
+  return builder.CreateVector(offsets);
+}
+
+Offset<format::Kernel> pack(FlatBufferBuilder &builder, const KernelEntry &kernel) {
+  std::vector<Offset<format::Attribute>> attributes;
+  for (const auto &[key, value] : kernel.call.attributes)
+    attributes.push_back(
+        format::CreateAttribute(builder, builder.CreateString(key), builder.CreateVector(value.integers),
+                                builder.CreateVector(value.numbers), builder.CreateString(value.text)));
+  auto name = builder.CreateString(kernel.call.name);
+  auto operands = pack(builder, kernel.call.operands);
+  auto results = pack(builder, kernel.call.results);
+  return format::CreateKernel(builder, name, operands, results, builder.CreateVector(attributes),
+                              kernel.workspaceBytes);
+}
+
+Offset<format::Variable> pack(FlatBufferBuilder &builder, const Variable &variable) {
+  format::Reference reference = pack(variable.reference);
+  auto name = builder.CreateString(variable.name);
+  auto type = pack(builder, variable.type);
+  auto numbers = builder.CreateVector(variable.initializer.numbers);
+  return format::CreateVariable(builder, name, type, &reference,
+                                static_cast<uint8_t>(variable.initializer.kind), numbers, variable.trainable,
+                                variable.isState, builder.CreateString(variable.checkpointName));
+}
+
+Offset<format::Input> pack(FlatBufferBuilder &builder, const ProgramInput &input) {
+  format::Reference reference = pack(input.reference);
+  auto name = builder.CreateString(input.name);
+  return format::CreateInput(builder, name, pack(builder, input.type), &reference, input.perMicrobatch);
+}
+
+Offset<format::Output> pack(FlatBufferBuilder &builder, const ProgramOutput &output) {
+  format::Reference reference = pack(output.reference);
+  auto name = builder.CreateString(output.name);
+  return format::CreateOutput(builder, name, pack(builder, output.type), &reference);
+}
+
+Offset<format::Action> pack(FlatBufferBuilder &builder, const Action &action) {
+  return format::CreateAction(builder, builder.CreateString(action.name), action.perMicrobatch,
+                              action.firstCommand, action.commandCount);
+}
+
+Offset<format::Row> pack(FlatBufferBuilder &builder, const MemoryRow &row) {
+  auto category = builder.CreateString(row.category);
+  return format::CreateRow(builder, category, builder.CreateString(row.name), row.bytes, row.outsideArena);
+}
+
+Offset<format::Program> pack(FlatBufferBuilder &builder, const Program &program);
+
+/// A vector of tables from a vector of structs that pack() knows.
+template <typename Table, typename Struct>
+Offset<flatbuffers::Vector<Offset<Table>>> packAll(FlatBufferBuilder &builder,
+                                                   const std::vector<Struct> &values) {
+  std::vector<Offset<Table>> offsets;
+  for (const Struct &value : values)
+    offsets.push_back(pack(builder, value));
+  return builder.CreateVector(offsets);
+}
+
+Offset<format::Program> pack(FlatBufferBuilder &builder, const Program &program) {
+  std::vector<format::Reference> arguments;
+  for (const Reference &argument : program.arguments)
+    arguments.push_back(pack(argument));
+  std::vector<format::Command> commands;
+  for (const Command &command : program.commands)
+    commands.push_back({static_cast<uint8_t>(command.kind), command.operandCount, command.resultCount,
+                        command.kernel, command.firstArgument, command.location, pack(command.workspace),
+                        command.copyBytes});
+  std::vector<format::ScheduleItem> schedule;
+  for (const ScheduleItem &item : program.schedule)
+    schedule.push_back({item.action, item.microbatch});
+  auto name = builder.CreateString(program.name);
+  auto inputs = packAll<format::Input>(builder, program.inputs);
+  auto outputs = packAll<format::Output>(builder, program.outputs);
+  auto actions = packAll<format::Action>(builder, program.actions);
+  return format::CreateProgram(
+      builder, name, program.microbatches, inputs, outputs, builder.CreateVectorOfStructs(arguments),
+      builder.CreateVectorOfStructs(commands), actions, builder.CreateVectorOfStructs(schedule));
+}
+
+/// Lays blobs out one after the other, from `next` on.
+struct BlobLayout {
+  uint64_t next;
+  std::vector<const std::string *> contents;
+
+  format::Blob add(const std::string &bytes) {
+    format::Blob blob(next, bytes.size(), XXH64(bytes.data(), bytes.size(), 0));
+    next = aligned(next + bytes.size());
+    contents.push_back(&bytes);
+    return blob;
+  }
+};
+
+/// The structure with its blobs placed from `firstBlob` on; `blobs` says which.
+void buildStructure(FlatBufferBuilder &builder, const Executable &executable, BlobLayout &blobs) {
+  format::Blob config = blobs.add(executable.config), tokenizer = blobs.add(executable.tokenizer);
+  std::vector<Offset<format::Base>> bases;
+  for (const MemoryBase &base : executable.memory.bases) {
+    auto name = builder.CreateString(base.name);
+    format::Blob blob;
+    if (base.kind == BaseKind::Constants)
+      blob = blobs.add(base.contents);
+    bases.push_back(format::CreateBase(builder, name, static_cast<uint8_t>(base.kind), base.slotCount,
+                                       base.slotBytes, base.kind == BaseKind::Constants ? &blob : nullptr));
+  }
+  auto version = builder.CreateString(executable.weftVersion);
+  auto instructionSet = builder.CreateString(executable.target.instructionSet);
+  auto rows = packAll<format::Row>(builder, executable.memory.rows);
+  auto variables = packAll<format::Variable>(builder, executable.variables);
+  auto kernels = packAll<format::Kernel>(builder, executable.kernels);
+  std::vector<Offset<flatbuffers::String>> locations;
+  for (const std::string &location : executable.locations)
+    locations.push_back(builder.CreateString(location));
+  auto programs = packAll<format::Program>(builder, executable.programs);
+  builder.Finish(format::CreateExecutable(builder, version, instructionSet, executable.target.threads,
+                                          &config, &tokenizer, builder.CreateVector(bases), rows, variables,
+                                          kernels, builder.CreateVector(locations), programs));
+}
+
+/// An upper bound of the structure's size: FlatBuffers aborts past 2^31 - 1 bytes, so the builder must not
+/// get there.
+uint64_t structureBound(const Executable &executable) {
+  constexpr uint64_t kTable =
+      128; // a table of ours with its vtable, offsets and alignment, without its vectors
+  uint64_t bytes = 1024 + executable.weftVersion.size() + executable.target.instructionSet.size();
+  for (const MemoryBase &base : executable.memory.bases)
+    bytes += kTable + base.name.size();
+  for (const MemoryRow &row : executable.memory.rows)
+    bytes += kTable + row.category.size() + row.name.size();
+  for (const Variable &variable : executable.variables)
+    bytes += 2 * kTable + variable.name.size() + variable.checkpointName.size() +
+             8 * (variable.type.shape.size() + variable.initializer.numbers.size());
+  for (const KernelEntry &kernel : executable.kernels) {
+    bytes += kTable + kernel.call.name.size();
+    for (const std::vector<TensorType> *types : {&kernel.call.operands, &kernel.call.results})
+      for (const TensorType &type : *types)
+        bytes += kTable + 8 * type.shape.size();
+    for (const auto &[key, value] : kernel.call.attributes)
+      bytes += kTable + key.size() + value.text.size() + 8 * (value.integers.size() + value.numbers.size());
+  }
+  for (const std::string &location : executable.locations)
+    bytes += 16 + location.size();
+  for (const Program &program : executable.programs) {
+    bytes += kTable + program.name.size() + sizeof(format::Reference) * program.arguments.size() +
+             sizeof(format::Command) * program.commands.size() +
+             sizeof(format::ScheduleItem) * program.schedule.size();
+    for (const ProgramInput &input : program.inputs)
+      bytes += 2 * kTable + input.name.size() + 8 * input.type.shape.size();
+    for (const ProgramOutput &output : program.outputs)
+      bytes += 2 * kTable + output.name.size() + 8 * output.type.shape.size();
+    for (const Action &action : program.actions)
+      bytes += kTable + action.name.size();
+  }
+  return bytes;
+}
+
+absl::Status writeAndSync(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written < 0)
+      return absl::ErrnoToStatus(errno, "write");
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  return ::fsync(descriptor) == 0 ? absl::OkStatus() : absl::ErrnoToStatus(errno, "fsync");
+}
+
+} // namespace
+
+absl::StatusOr<std::string> serializeExecutable(const Executable &executable) {
+  if (absl::Status status = verify(executable); !status.ok())
+    return status;
+  FileHeader header = {};
+  if (executable.weftVersion.size() >= sizeof(header.weftVersion))
+    return absl::InvalidArgumentError(absl::StrCat("weft version '", executable.weftVersion,
+                                                   "' is longer than ", sizeof(header.weftVersion) - 1,
+                                                   " bytes"));
+  if (uint64_t bound = structureBound(executable); bound > kMaximumStructureBytes)
+    return absl::ResourceExhaustedError(
+        absl::StrCat("the structure of this executable may need ", bound, " bytes, the format holds ",
+                     kMaximumStructureBytes, ". Compile with fewer microbatches or layers per program."));
+  // Blobs come behind the structure, whose size does not depend on where they are: build once to learn it.
+  FlatBufferBuilder measure;
+  BlobLayout unplaced{0, {}};
+  buildStructure(measure, executable, unplaced);
+  FlatBufferBuilder builder(measure.GetSize() + 64);
+  BlobLayout blobs{aligned(kHeaderBytes + measure.GetSize()), {}};
+  measure.Clear();
+  buildStructure(builder, executable, blobs);
+
+  std::memcpy(header.magic, kMagic, sizeof(kMagic));
+  header.formatVersion = kFormatVersion;
+  executable.weftVersion.copy(header.weftVersion, sizeof(header.weftVersion) - 1);
+  header.structureOffset = kHeaderBytes;
+  header.structureBytes = builder.GetSize();
+  header.structureChecksum = XXH64(builder.GetBufferPointer(), builder.GetSize(), 0);
+  header.fileBytes = blobs.next;
+  header.headerChecksum = XXH64(&header, offsetof(FileHeader, headerChecksum), 0);
+
+  std::string bytes(reinterpret_cast<const char *>(&header), sizeof(header));
+  bytes.reserve(blobs.next);
+  bytes.append(reinterpret_cast<const char *>(builder.GetBufferPointer()), builder.GetSize());
+  for (const std::string *contents : blobs.contents) {
+    bytes.resize(aligned(bytes.size()));
+    bytes.append(*contents);
+  }
+  bytes.resize(blobs.next);
+  return bytes;
+}
+
+absl::Status writeExecutable(const Executable &executable, const std::string &path) {
+  absl::StatusOr<std::string> bytes = serializeExecutable(executable);
+  if (!bytes.ok())
+    return absl::Status(bytes.status().code(), absl::StrCat(path, ": ", bytes.status().message()));
+  std::string temporary = absl::StrCat(path, ".tmp-", getpid());
+  int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (descriptor < 0)
+    return absl::ErrnoToStatus(errno, absl::StrCat(path, ": cannot create ", temporary));
+  absl::Status status = writeAndSync(descriptor, *bytes);
+  if (::close(descriptor) != 0 && status.ok())
+    status = absl::ErrnoToStatus(errno, "close");
+  if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0)
+    status = absl::ErrnoToStatus(errno, "rename");
+  if (status.ok())
+    return status;
+  ::unlink(temporary.c_str());
+  return absl::Status(status.code(), absl::StrCat(path, ": cannot be written: ", status.message()));
+}
+
+} // namespace weft

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# From a fresh checkout to a trained model: installs what is missing, builds, trains examples/quickstart/run.yaml on real
+# prose, writes a sample of text and draws the loss curve. Running it again continues where the last run stopped.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+say() { printf 'quickstart: %s\n' "$*"; }
+
+start=$(date +%s)
+scripts/setup.sh
+scripts/build.sh release
+built=$(date +%s)
+say "build: $((built - start)) s"
+
+export PATH=$PWD/build/release/bin:$PATH
+weft train examples/quickstart/run.yaml --name quickstart
+trained=$(date +%s)
+say "training: $((trained - built)) s"
+
+say "a sample:"
+weft generate runs/quickstart --prompt "The " --tokens 200
+weft plot runs/quickstart
+say "build $((built - start)) s, training $((trained - built)) s"
+say "the run is in runs/quickstart: metrics.jsonl, log.txt, checkpoints/, loss.svg"

@@ -1,0 +1,45 @@
+// Steps allocate nothing: operator new is counted in this program, on every thread.
+#include "runtime/exec/Executor.h"
+#include "tests/unit/device/TestKernels.h"
+#include "tests/unit/executable/SampleExecutable.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+
+namespace {
+std::atomic<int64_t> allocations{0};
+}
+
+extern "C" void *__libc_malloc(size_t bytes);
+
+/// Every allocation of C++ and C goes through here.
+extern "C" void *malloc(size_t bytes) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  return __libc_malloc(bytes);
+}
+
+namespace weft::testing {
+namespace {
+
+TEST(Allocation, TheCounterCounts) {
+  int64_t before = allocations.load();
+  std::unique_ptr<std::string> text = std::make_unique<std::string>(100, 'x');
+  EXPECT_GE(allocations.load() - before, 2);
+}
+
+TEST(Allocation, StepsAllocateNothing) {
+  std::unique_ptr<Device> device = createTestDevice(2);
+  std::unique_ptr<Executor> executor = *Executor::create(sampleExecutable(), *device);
+  ProgramHandle step = *executor->program("step");
+  int64_t before = allocations.load();
+  bool allOk = true;
+  for (int i = 0; i < 1000; ++i)
+    allOk = executor->run(step).ok() && allOk;
+  EXPECT_EQ(allocations.load() - before, 0);
+  EXPECT_TRUE(allOk);
+}
+
+} // namespace
+} // namespace weft::testing

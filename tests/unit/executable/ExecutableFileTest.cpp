@@ -1,0 +1,200 @@
+#include "runtime/executable/ExecutableFile.h"
+#include "runtime/executable/FileHeader.h"
+#include "tests/unit/executable/SampleExecutable.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <xxhash.h>
+
+namespace weft::testing {
+namespace {
+
+std::string sampleBytes() { return *serializeExecutable(sampleExecutable()); }
+
+/// The sample's bytes with a changed header whose checksum is right.
+std::string withHeader(const std::function<void(FileHeader &)> &change) {
+  std::string bytes = sampleBytes();
+  FileHeader header;
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  change(header);
+  header.headerChecksum = XXH64(&header, offsetof(FileHeader, headerChecksum), 0);
+  std::memcpy(bytes.data(), &header, sizeof(header));
+  return bytes;
+}
+
+class InFolder : public ::testing::Test {
+protected:
+  InFolder() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "weft-executable-XXXXXX").string();
+    folder = ::mkdtemp(pattern.data());
+  }
+  ~InFolder() override { std::filesystem::remove_all(folder); }
+  std::filesystem::path folder;
+};
+
+TEST(ExecutableFile, ReadsBackWhatWasWritten) {
+  absl::StatusOr<Executable> read = parseExecutable(sampleBytes(), "a.weft");
+  ASSERT_EQ(read.status(), absl::OkStatus());
+  EXPECT_EQ(*read, sampleExecutable());
+}
+
+TEST(ExecutableFile, EqualExecutablesGiveEqualBytes) { EXPECT_EQ(sampleBytes(), sampleBytes()); }
+
+TEST(ExecutableFile, ReadsFromBytesAtAnyAddress) {
+  std::string shifted = "x" + sampleBytes();
+  EXPECT_TRUE(parseExecutable(std::string_view(shifted).substr(1), "a.weft").ok());
+}
+
+TEST(ExecutableFile, HoldsAnEmptyExecutable) {
+  Executable empty;
+  empty.weftVersion = "0.1.0";
+  empty.target.instructionSet = "test";
+  absl::StatusOr<std::string> bytes = serializeExecutable(empty);
+  ASSERT_EQ(bytes.status(), absl::OkStatus());
+  EXPECT_EQ(*parseExecutable(*bytes, "a.weft"), empty);
+}
+
+TEST(ExecutableFile, ADamagedByteIsNoticedOrWithoutEffect) {
+  std::string bytes = sampleBytes();
+  Executable sample = sampleExecutable();
+  int noticed = 0;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    std::string damaged = bytes;
+    damaged[i] = static_cast<char>(damaged[i] ^ 0x10);
+    absl::StatusOr<Executable> read = parseExecutable(damaged, "a.weft");
+    noticed += !read.ok();
+    if (read.ok())
+      EXPECT_EQ(*read, sample) << "byte " << i;
+  }
+  EXPECT_GT(noticed, static_cast<int>(bytes.size() / 2));
+}
+
+TEST(ExecutableFile, ACutFileIsRefusedAtEveryLength) {
+  std::string bytes = sampleBytes();
+  for (size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_FALSE(parseExecutable(std::string_view(bytes).substr(0, size), "a.weft").ok()) << size;
+}
+
+struct Refused {
+  const char *name;
+  std::function<std::string()> bytes;
+  absl::StatusCode code;
+  const char *message;
+};
+
+class ParseRefuses : public ::testing::TestWithParam<Refused> {};
+
+TEST_P(ParseRefuses, WithItsMessage) {
+  absl::Status status = parseExecutable(GetParam().bytes(), "runs/a.weft").status();
+  EXPECT_EQ(status.code(), GetParam().code);
+  EXPECT_EQ(status.message(), std::string("runs/a.weft: ") + GetParam().message +
+                                  ". Write it again: weft compile RUN.yaml -o runs/a.weft");
+}
+
+const Refused kRefused[] = {
+    {"NoExecutable", [] { return std::string("model: {}"); }, absl::StatusCode::kInvalidArgument,
+     "this is no weft executable (it does not start with 'weftexe')"},
+    {"ShortHeader", [] { return sampleBytes().substr(0, 100); }, absl::StatusCode::kDataLoss,
+     "the file ends after 100 bytes, inside its header: it was cut off"},
+    {"DamagedHeader",
+     [] {
+       std::string bytes = sampleBytes();
+       bytes[20] ^= 1;
+       return bytes;
+     },
+     absl::StatusCode::kDataLoss, "the checksum of the header does not match: the file is damaged"},
+    {"NewerVersion",
+     [] {
+       return withHeader([](FileHeader &header) {
+         header.formatVersion = 7;
+         std::strcpy(header.weftVersion, "3.4.5");
+       });
+     },
+     absl::StatusCode::kFailedPrecondition,
+     "written by weft 3.4.5 in format version 7, this is weft " WEFT_VERSION ", which reads versions 1 to 1"},
+    {"CutOff", [] { return withHeader([](FileHeader &header) { header.fileBytes = 99; }); },
+     absl::StatusCode::kDataLoss,
+     "the file has 2944 bytes, its header says 99: it was cut off or appended to"},
+    {"StructureEnd",
+     [] { return withHeader([](FileHeader &header) { header.structureBytes = ~uint64_t{0}; }); },
+     absl::StatusCode::kInvalidArgument,
+     "its structure is said to be 18446744073709551615 bytes at offset 128"},
+    {"DamagedStructure",
+     [] {
+       std::string bytes = sampleBytes();
+       bytes[kHeaderBytes] ^= 1;
+       return bytes;
+     },
+     absl::StatusCode::kDataLoss, "the checksum of the structure does not match: the file is damaged"},
+    {"ForeignStructure",
+     [] {
+       std::string bytes = withHeader([](FileHeader &header) {
+         std::string zeros(header.structureBytes, '\xff');
+         header.structureChecksum = XXH64(zeros.data(), zeros.size(), 0);
+       });
+       FileHeader header;
+       std::memcpy(&header, bytes.data(), sizeof(header));
+       bytes.replace(kHeaderBytes, header.structureBytes, std::string(header.structureBytes, '\xff'));
+       return bytes;
+     },
+     absl::StatusCode::kInvalidArgument, "its structure does not verify as FlatBuffers"},
+    {"DamagedConfig",
+     [] {
+       std::string bytes = sampleBytes();
+       bytes[bytes.find("train: {steps")] = 'b';
+       return bytes;
+     },
+     absl::StatusCode::kDataLoss, "the checksum of the config does not match: the file is damaged"},
+};
+
+INSTANTIATE_TEST_SUITE_P(ExecutableFile, ParseRefuses, ::testing::ValuesIn(kRefused),
+                         [](const auto &info) { return info.param.name; });
+
+TEST(ExecutableFile, WhatCannotRunIsNotWritten) {
+  Executable executable = sampleExecutable();
+  executable.target.threads = 0;
+  EXPECT_EQ(serializeExecutable(executable).status().message(), "target: threads is 0, at least 1 is needed");
+}
+
+TEST(ExecutableFile, AVersionMustFitTheHeader) {
+  Executable executable = sampleExecutable();
+  executable.weftVersion = std::string(32, '1');
+  EXPECT_EQ(serializeExecutable(executable).status().message(),
+            "weft version '11111111111111111111111111111111' is longer than 31 bytes");
+}
+
+TEST_F(InFolder, WritesTheFileAndNothingElse) {
+  std::string path = folder / "a.weft";
+  ASSERT_EQ(writeExecutable(sampleExecutable(), path), absl::OkStatus());
+  EXPECT_EQ(*readExecutable(path), sampleExecutable());
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1);
+}
+
+TEST_F(InFolder, AMissingFileIsNamed) {
+  std::string path = folder / "none.weft";
+  EXPECT_EQ(readExecutable(path).status().message(), path + ": cannot be opened: No such file or directory");
+}
+
+TEST_F(InFolder, AFolderIsNoExecutable) {
+  EXPECT_EQ(readExecutable(folder.string()).status().message(), folder.string() + ": is not a regular file");
+}
+
+TEST_F(InFolder, AnUnwritablePlaceIsNamed) {
+  std::string path = folder / "missing" / "a.weft";
+  absl::Status status = writeExecutable(sampleExecutable(), path);
+  EXPECT_EQ(status.message().substr(0, path.size() + 15), path + ": cannot create");
+}
+
+/// The file of format version 1 that is in git loads for as long as version 1 is read.
+TEST(ExecutableFile, VersionOneStillLoads) {
+  absl::StatusOr<Executable> read = readExecutable(WEFT_TEST_DATA "/version-1.weft");
+  ASSERT_EQ(read.status(), absl::OkStatus());
+  EXPECT_EQ(*read, sampleExecutable());
+}
+
+} // namespace
+} // namespace weft::testing
