@@ -21,9 +21,9 @@ constexpr int64_t kStrip = 64;  ///< columns at a time
 constexpr int64_t kDepth = 128; ///< rows of B at a time: a strip of 64 KiB
 
 void multiplyStrips(int64_t m, int64_t n, int64_t k, const double *a, MatrixStrides aStrides, const double *b,
-                    MatrixStrides bStrides, double *c, int64_t cRow) {
+                    MatrixStrides bStrides, double *c, int64_t cRow, double beta) {
   alignas(64) double strip[kDepth * kStrip];
-  for (int64_t row = 0; row < m; ++row)
+  for (int64_t row = 0; row < m && beta == 0; ++row)
     std::fill_n(c + row * cRow, n, 0.0);
   for (int64_t column = 0; column < n; column += kStrip) {
     int64_t width = n - column < kStrip ? n - column : kStrip;
@@ -53,8 +53,8 @@ HWY_AFTER_NAMESPACE();
 namespace weft::cpu {
 HWY_EXPORT(multiplyStrips);
 void multiplyF64(int64_t m, int64_t n, int64_t k, const double *a, MatrixStrides aStrides, const double *b,
-                 MatrixStrides bStrides, double *c, int64_t cRow) {
-  HWY_DYNAMIC_DISPATCH(multiplyStrips)(m, n, k, a, aStrides, b, bStrides, c, cRow);
+                 MatrixStrides bStrides, double *c, int64_t cRow, double beta) {
+  HWY_DYNAMIC_DISPATCH(multiplyStrips)(m, n, k, a, aStrides, b, bStrides, c, cRow, beta);
 }
 } // namespace weft::cpu
 #endif // HWY_ONCE

@@ -11,9 +11,10 @@
 
 namespace weft::cpu {
 
-/// C (m x n, column stride 1) = A (m x k) B (k x n), any strides.
+/// C (m x n, column stride 1) = A (m x k) B (k x n) + beta C, any strides; beta is 0 (C may be uninitialized)
+/// or 1.
 void multiplyF64(int64_t m, int64_t n, int64_t k, const double *a, MatrixStrides aStrides, const double *b,
-                 MatrixStrides bStrides, double *c, int64_t cRow);
+                 MatrixStrides bStrides, double *c, int64_t cRow, double beta = 0);
 
 } // namespace weft::cpu
 
