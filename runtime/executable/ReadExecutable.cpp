@@ -232,8 +232,8 @@ absl::StatusOr<Executable> parse(std::string_view bytes) {
   absl::StatusOr<FileHeader> header = readHeader(bytes);
   if (!header.ok())
     return header.status();
-  if (header->structureOffset != kHeaderBytes || header->structureBytes > bytes.size() - kHeaderBytes ||
-      header->structureBytes > kMaximumStructureBytes)
+  if (header->structureOffset != kHeaderBytes || header->structureBytes < sizeof(uint64_t) ||
+      header->structureBytes > bytes.size() - kHeaderBytes || header->structureBytes > kMaximumStructureBytes)
     return absl::InvalidArgumentError(absl::StrCat("its structure is said to be ", header->structureBytes,
                                                    " bytes at offset ", header->structureOffset));
   std::string_view structure = bytes.substr(kHeaderBytes, header->structureBytes);

@@ -123,6 +123,8 @@ const Refused kRefused[] = {
      [] { return withHeader([](FileHeader &header) { header.structureBytes = ~uint64_t{0}; }); },
      absl::StatusCode::kInvalidArgument,
      "its structure is said to be 18446744073709551615 bytes at offset 128"},
+    {"NoStructure", [] { return withHeader([](FileHeader &header) { header.structureBytes = 0; }); },
+     absl::StatusCode::kInvalidArgument, "its structure is said to be 0 bytes at offset 128"},
     {"DamagedStructure",
      [] {
        std::string bytes = sampleBytes();
