@@ -30,5 +30,22 @@ TEST(MutatedExecutable, IsRefusedOrStaysInsideItsPlan) {
   EXPECT_GT(counts[static_cast<int>(Exercised::Ran)], 100);
 }
 
+/// FlatBuffers' own verifier lets lists of 8-byte elements start anywhere; reading them there would be
+/// undefined.
+TEST(MutatedExecutable, AListMovedOffItsAlignmentIsRefused) {
+  std::string bytes = *serializeExecutable(sampleExecutable());
+  int misaligned = 0;
+  for (size_t at = 128; at + 4 <= bytes.size(); at += 4) {
+    std::string mutated = bytes;
+    mutated[at] = static_cast<char>(mutated[at] + 4);
+    mutated = repairExecutable(mutated);
+    exerciseExecutable(mutated);
+    misaligned +=
+        parseExecutable(mutated, "a.weft").status().message() ==
+        "a.weft: a list in its structure is not aligned. Write it again: weft compile RUN.yaml -o a.weft";
+  }
+  EXPECT_GT(misaligned, 0);
+}
+
 } // namespace
 } // namespace weft::testing
