@@ -24,7 +24,8 @@ FailureOr<Decomposition *> Decompositions::of(Operation *op) {
   for (auto [operand, argument] : llvm::zip_equal(copy->getOpOperands(), made->block.getArguments()))
     operand.set(argument);
   made->block.push_back(copy);
-  OpBuilder builder = OpBuilder::atBlockEnd(&made->block);
+  OpBuilder builder(op->getContext()); // the block has no parent to ask for it
+  builder.setInsertionPointToEnd(&made->block);
   made->results = cast<nn::DecomposableOpInterface>(copy).decompose(builder);
   copy->erase();
   if (TypeRange(ValueRange(made->results)) != op->getResultTypes())

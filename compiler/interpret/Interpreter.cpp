@@ -143,7 +143,9 @@ FailureOr<Interpreter::Values> Interpreter::evaluate(Operation *op, ArrayRef<Sha
     return Values(operands);
   if (auto read = dyn_cast<nn::ReadOp>(op)) {
     FailureOr<Shared> value = readVariable(read, context);
-    return succeeded(value) ? FailureOr<Values>(Values{*value}) : failure();
+    if (failed(value))
+      return failure();
+    return Values{*value};
   }
   if (auto write = dyn_cast<nn::WriteOp>(op)) {
     context.writes[write.getVariable()] = operands[0];
