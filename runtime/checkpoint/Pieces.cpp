@@ -16,14 +16,14 @@
 
 namespace weft::checkpoint {
 namespace {
-bool inside(const std::vector<int64_t> &shape, const Slice &slice) {
+std::string checkInside(const std::vector<int64_t> &shape, const Slice &slice) {
   if (slice.offset.size() != shape.size() || slice.size.size() != shape.size())
-    return false;
+    return absl::StrCat("a slice has ", slice.offset.size(), " dimensions, the tensor ", shape.size());
   for (size_t d = 0; d < shape.size(); ++d)
     if (slice.offset[d] < 0 || slice.size[d] < 0 || slice.offset[d] > shape[d] ||
         slice.size[d] > shape[d] - slice.offset[d])
-      return false;
-  return true;
+      return absl::StrCat("slice ", slice.str(), " lies outside of the tensor");
+  return "";
 }
 
 bool overlap(const Slice &a, const Slice &b) {
@@ -52,7 +52,7 @@ std::string overlapAmong(size_t rank, std::vector<const Slice *> slices) {
     return slices.size() > 1 ? "a scalar is stored twice" : "";
   const size_t d = mostDividedDimension(rank, slices);
   std::sort(slices.begin(), slices.end(),
-                   [d](const Slice *a, const Slice *b) { return a->offset[d] < b->offset[d]; });
+            [d](const Slice *a, const Slice *b) { return a->offset[d] < b->offset[d]; });
   for (size_t i = 0; i < slices.size(); ++i)
     for (size_t j = i + 1; j < slices.size(); ++j) {
       if (slices[j]->offset[d] >= slices[i]->offset[d] + slices[i]->size[d])
@@ -74,7 +74,7 @@ int64_t Slice::elements() const {
 std::string Slice::str() const {
   std::vector<std::string> ranges;
   for (size_t d = 0; d < offset.size(); ++d)
-    ranges.push_back(absl::StrCat(offset[d], ":", offset[d] + size[d]));
+    ranges.push_back(absl::StrCat(offset[d], "+", size[d]));
   return absl::StrCat("[", absl::StrJoin(ranges, ", "), "]");
 }
 
@@ -84,8 +84,8 @@ std::string checkCover(const std::vector<int64_t> &shape, const std::vector<Slic
   std::vector<const Slice *> filled;
   int64_t covered = 0;
   for (const Slice &slice : slices) {
-    if (!inside(shape, slice))
-      return absl::StrCat("a slice of ", slice.offset.size(), " dimensions lies outside of the tensor");
+    if (std::string problem = checkInside(shape, slice); !problem.empty())
+      return problem;
     if (slice.elements() == 0)
       continue;
     filled.push_back(&slice);

@@ -22,7 +22,7 @@ struct Slice {
   bool operator==(const Slice &) const = default;
   /// The number of elements; the sizes are known not to overflow.
   int64_t elements() const;
-  /// As people read it: [0:4, 8:16], the first and the one behind the last of each dimension.
+  /// First element and size of each dimension: [0+4, 8+16]. Also of slices that no tensor can have.
   std::string str() const;
 };
 

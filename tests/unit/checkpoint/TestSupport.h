@@ -21,14 +21,18 @@
 #include <numeric>
 
 #include <fcntl.h>
+#include <unistd.h>
 
 namespace weft::checkpoint {
 
-/// An empty folder, removed at the end.
+/// An empty folder, removed at the end; in memory where there is such a place, since most of a small save is
+/// waiting for the disk.
 class TestFolder {
 public:
   TestFolder() {
-    std::string pattern = ::testing::TempDir() + "/weft-checkpoint-XXXXXX";
+    const bool inMemory = ::access("/dev/shm", W_OK) == 0;
+    std::string pattern =
+        (inMemory ? std::string("/dev/shm") : ::testing::TempDir()) + "/weft-checkpoint-XXXXXX";
     folder = ::mkdtemp(pattern.data());
   }
   ~TestFolder() { std::filesystem::remove_all(folder); }
