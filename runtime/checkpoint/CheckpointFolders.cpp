@@ -100,6 +100,37 @@ absl::StatusOr<LatestCheckpoint> findLatest(const std::string &checkpoints, File
   return latest;
 }
 
+absl::StatusOr<std::vector<std::string>> stepFolders(const std::string &checkpoints, FileSystem &files) {
+  absl::StatusOr<std::vector<int64_t>> steps = stepsWith("", checkpoints, files);
+  if (!steps.ok())
+    return steps.status();
+  std::vector<std::string> folders;
+  for (int64_t step : *steps)
+    folders.push_back(stepFolder(checkpoints, step));
+  return folders;
+}
+
+absl::StatusOr<std::optional<std::string>> checkpointsAt(const std::string &path, FileSystem &files) {
+  absl::StatusOr<PathKind> kind = pathKind(files, path + "/.");
+  if (!kind.ok())
+    return kind.status();
+  if (*kind != PathKind::Folder)
+    return std::nullopt;
+  kind = pathKind(files, absl::StrCat(path, "/", kManifestName));
+  if (!kind.ok())
+    return kind.status();
+  if (*kind != PathKind::Absent)
+    return std::nullopt;
+  for (const std::string &folder : {path + "/checkpoints", path}) {
+    absl::StatusOr<std::vector<int64_t>> steps = stepsWith("", folder, files);
+    if (!steps.ok())
+      return steps.status();
+    if (!steps->empty())
+      return folder;
+  }
+  return std::nullopt;
+}
+
 absl::StatusOr<std::vector<std::string>> cleanLeftovers(const std::string &checkpoints, FileSystem &files) {
   std::vector<std::string> removed;
   for (std::string_view ending : {kTemporary, kTrash}) {

@@ -32,6 +32,15 @@ struct LatestCheckpoint {
 absl::StatusOr<LatestCheckpoint> findLatest(const std::string &checkpoints,
                                             FileSystem &files = systemFiles());
 
+/// The paths of all checkpoints in the folder, whole or not, by ascending step.
+absl::StatusOr<std::vector<std::string>> stepFolders(const std::string &checkpoints,
+                                                     FileSystem &files = systemFiles());
+
+/// The folder of checkpoints that a person means by a run's folder or by that folder itself; absent when the
+/// path is (or should be) one checkpoint.
+absl::StatusOr<std::optional<std::string>> checkpointsAt(const std::string &path,
+                                                         FileSystem &files = systemFiles());
+
 /// Removes what crashed saves and deletions left; returns the names removed. Only while holding the run's
 /// lock.
 absl::StatusOr<std::vector<std::string>> cleanLeftovers(const std::string &checkpoints,
