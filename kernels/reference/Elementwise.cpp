@@ -1,6 +1,7 @@
 #include "kernels/reference/Elementwise.h"
 
 #include "kernels/reference/Checks.h"
+#include "kernels/reference/Names.h"
 
 #include <algorithm>
 #include <array>
@@ -203,6 +204,12 @@ template <typename Value> bool holds(Comparison op, Value a, Value b) {
 std::string_view name(Unary op) { return kUnaryNames[static_cast<size_t>(op)]; }
 std::string_view name(Binary op) { return kBinaryNames[static_cast<size_t>(op)]; }
 std::string_view name(Comparison op) { return kComparisonNames[static_cast<size_t>(op)]; }
+
+std::optional<Unary> unaryFromName(std::string_view name) { return findName<Unary>(kUnaryNames, name); }
+std::optional<Binary> binaryFromName(std::string_view name) { return findName<Binary>(kBinaryNames, name); }
+std::optional<Comparison> comparisonFromName(std::string_view name) {
+  return findName<Comparison>(kComparisonNames, name);
+}
 
 absl::StatusOr<Tensor> unary(Unary op, const Tensor &x) {
   if (absl::Status status = checkTensor(name(op), x); !status.ok())

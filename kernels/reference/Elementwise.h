@@ -43,6 +43,10 @@ enum class Comparison { Eq, Ne, Lt, Le, Gt, Ge };
 std::string_view name(Unary op);
 std::string_view name(Binary op);
 std::string_view name(Comparison op);
+/// The op of a spelling, or nothing.
+std::optional<Unary> unaryFromName(std::string_view name);
+std::optional<Binary> binaryFromName(std::string_view name);
+std::optional<Comparison> comparisonFromName(std::string_view name);
 
 absl::StatusOr<Tensor> unary(Unary op, const Tensor &x);
 /// Both operands of one type, which is the result's.

@@ -1,6 +1,7 @@
 #include "kernels/reference/Reduce.h"
 
 #include "kernels/reference/Checks.h"
+#include "kernels/reference/Names.h"
 #include "kernels/reference/Rows.h"
 
 #include "absl/strings/str_join.h"
@@ -88,6 +89,10 @@ absl::Status checkType(std::string_view op, bool bitwise, const Tensor &x) {
 } // namespace
 
 std::string_view name(Reduction kind) { return kReductionNames[static_cast<size_t>(kind)]; }
+
+std::optional<Reduction> reductionFromName(std::string_view name) {
+  return findName<Reduction>(kReductionNames, name);
+}
 
 absl::StatusOr<Tensor> reduce(Reduction kind, const Tensor &x, Dimensions dimensions) {
   std::string op = absl::StrCat("reduce ", std::string(name(kind)));

@@ -16,6 +16,8 @@ enum class Reduction { Sum, Max, Min, Product, And, Or };
 
 /// The IR's spelling: sum, max, ...
 std::string_view name(Reduction kind);
+/// The kind of a spelling, or nothing.
+std::optional<Reduction> reductionFromName(std::string_view name);
 
 /// Reduces the listed dimensions (different, any order) away. Over no elements: 0, -inf or the smallest
 /// integer, +inf or the largest, 1, all bits set (i1: 1), 0.

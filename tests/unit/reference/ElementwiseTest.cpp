@@ -7,6 +7,21 @@ namespace {
 constexpr int64_t kMin32 = std::numeric_limits<int32_t>::min(), kMax32 = std::numeric_limits<int32_t>::max();
 constexpr int64_t kMin64 = std::numeric_limits<int64_t>::min(), kMax64 = std::numeric_limits<int64_t>::max();
 
+TEST(Names, AreThoseOfTheIrAndLeadBack) {
+  EXPECT_EQ(name(Unary::IsFinite), "is_finite");
+  EXPECT_EQ(name(Binary::Remainder), "remainder");
+  EXPECT_EQ(name(Comparison::Ge), "ge");
+  for (int op = 0; op <= static_cast<int>(Unary::Not); ++op)
+    EXPECT_EQ(unaryFromName(name(static_cast<Unary>(op))), static_cast<Unary>(op));
+  for (int op = 0; op <= static_cast<int>(Binary::Remainder); ++op)
+    EXPECT_EQ(binaryFromName(name(static_cast<Binary>(op))), static_cast<Binary>(op));
+  for (int op = 0; op <= static_cast<int>(Comparison::Ge); ++op)
+    EXPECT_EQ(comparisonFromName(name(static_cast<Comparison>(op))), static_cast<Comparison>(op));
+  EXPECT_EQ(unaryFromName("add"), std::nullopt);
+  EXPECT_EQ(binaryFromName("exp"), std::nullopt);
+  EXPECT_EQ(comparisonFromName(""), std::nullopt);
+}
+
 TEST(Unary, OfReals) {
   EXPECT_VALUE(unary(Unary::Negate, reals({2}, {1, 0})), reals({2}, {-1, -0.0}));
   EXPECT_VALUE(unary(Unary::Abs, reals({3}, {-2, -0.0, -kInfinity})), reals({3}, {2, 0, kInfinity}));

@@ -7,6 +7,13 @@ namespace {
 constexpr int64_t kMin32 = std::numeric_limits<int32_t>::min(), kMax32 = std::numeric_limits<int32_t>::max();
 constexpr int64_t kMin64 = std::numeric_limits<int64_t>::min(), kMax64 = std::numeric_limits<int64_t>::max();
 
+TEST(Reduce, KindsHaveTheNamesOfTheIr) {
+  for (int kind = 0; kind <= static_cast<int>(Reduction::Or); ++kind)
+    EXPECT_EQ(reductionFromName(name(static_cast<Reduction>(kind))), static_cast<Reduction>(kind));
+  EXPECT_EQ(reductionFromName("sum"), Reduction::Sum);
+  EXPECT_EQ(reductionFromName("mean"), std::nullopt);
+}
+
 TEST(Reduce, SumsAnyDimensions) {
   Tensor x = reals({2, 3}, {1, 2, 3, 4, 5, 6});
   EXPECT_VALUE(reduce(Reduction::Sum, x, {0}), reals({3}, {5, 7, 9}));

@@ -1,0 +1,37 @@
+#include "compiler/interpret/Decompositions.h"
+
+#include "dialects/nn/NnDialect.h"
+
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace weft::interpret {
+
+FailureOr<Decomposition *> Decompositions::of(Operation *op) {
+  if (auto found = built.find(op); found != built.end())
+    return found->second.get();
+  if (!isa<nn::DecomposableOpInterface>(op))
+    return nullptr;
+  auto made = std::make_unique<Decomposition>();
+  IRMapping mapping;
+  for (Value operand : op->getOperands()) {
+    BlockArgument argument = made->block.addArgument(operand.getType(), op->getLoc());
+    if (!mapping.contains(operand))
+      mapping.map(operand, argument);
+  }
+  Operation *copy = op->clone(mapping);
+  for (auto [operand, argument] : llvm::zip_equal(copy->getOpOperands(), made->block.getArguments()))
+    operand.set(argument);
+  made->block.push_back(copy);
+  OpBuilder builder(op->getContext()); // the block has no parent to ask for it
+  builder.setInsertionPointToEnd(&made->block);
+  made->results = cast<nn::DecomposableOpInterface>(copy).decompose(builder);
+  copy->erase();
+  if (TypeRange(ValueRange(made->results)) != op->getResultTypes())
+    return op->emitOpError() << "decomposes into values of types " << TypeRange(ValueRange(made->results))
+                             << ", its results have types " << op->getResultTypes();
+  return built.try_emplace(op, std::move(made)).first->second.get();
+}
+
+} // namespace weft::interpret

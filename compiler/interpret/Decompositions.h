@@ -1,0 +1,36 @@
+//===- Decompositions.h - What a composite means, kept --------------------===//
+//
+// A composite means what its decomposition into simpler ops means. The decomposition is built in a scratch
+// block of its own, never in the program, and kept for the next evaluation of the op.
+//
+//===----------------------------------------------------------------------===//
+#ifndef WEFT_COMPILER_INTERPRET_DECOMPOSITIONS_H
+#define WEFT_COMPILER_INTERPRET_DECOMPOSITIONS_H
+
+#include "mlir/IR/Block.h"
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/DenseMap.h"
+
+#include <memory>
+
+namespace weft::interpret {
+
+/// A block with one argument per operand of the composite; `results` are values in it.
+struct Decomposition {
+  mlir::Block block;
+  llvm::SmallVector<mlir::Value> results;
+};
+
+class Decompositions {
+public:
+  /// Null when the op is no composite. Fails, with a diagnostic at the op, when the decomposition's results
+  /// do not have the op's types. The op must not change while this object lives.
+  mlir::FailureOr<Decomposition *> of(mlir::Operation *op);
+
+private:
+  llvm::DenseMap<mlir::Operation *, std::unique_ptr<Decomposition>> built;
+};
+
+} // namespace weft::interpret
+
+#endif // WEFT_COMPILER_INTERPRET_DECOMPOSITIONS_H

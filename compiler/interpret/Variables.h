@@ -1,0 +1,27 @@
+//===- Variables.h - Parameters and states of a program --------------------===//
+//
+// The values behind nn.parameter and nn.state symbols, and where they come from when nobody gives them.
+//
+//===----------------------------------------------------------------------===//
+#ifndef WEFT_COMPILER_INTERPRET_VARIABLES_H
+#define WEFT_COMPILER_INTERPRET_VARIABLES_H
+
+#include "compiler/interpret/Values.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <map>
+#include <string>
+
+namespace weft::interpret {
+
+/// By symbol name.
+using Variables = std::map<std::string, Tensor>;
+
+/// The value that every nn.parameter and nn.state of the module starts with, rounded to its type: a function
+/// of (seed, symbol name, linear index). Fails, with a diagnostic, on a type that has no tensor.
+mlir::FailureOr<Variables> initialVariables(mlir::ModuleOp module, uint64_t seed);
+
+} // namespace weft::interpret
+
+#endif // WEFT_COMPILER_INTERPRET_VARIABLES_H

@@ -1,0 +1,197 @@
+//===- Checkpoint.cpp - A saved checkpoint, open for reading --------------===//
+//
+// A tensor in one piece is read straight into the caller's memory, hashed stretch by stretch while it is in
+// the cache; one in several pieces takes a buffer of the size of a piece. `verify` maps each file and hashes
+// it in place.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/checkpoint/Checkpoint.h"
+#include "runtime/checkpoint/Checksum.h"
+#include "runtime/checkpoint/FileOperations.h"
+#include "runtime/checkpoint/SafetensorsFile.h"
+
+#include "absl/strings/str_cat.h"
+
+#include <algorithm>
+
+namespace weft::checkpoint {
+namespace {
+absl::Status damaged(const std::string &file, const TensorRecord &tensor, const PieceRecord &piece,
+                     uint64_t found) {
+  return absl::DataLossError(
+      absl::StrCat(file, ": tensor '", tensor.name, "' is damaged: its checksum is ", checksumText(found),
+                   ", ", checksumText(piece.checksum),
+                   " was saved. Use another checkpoint (move this folder away to go on from "
+                   "the one before it)."));
+}
+
+/// The manifest's pieces that lie in a file, with their tensors.
+std::vector<std::pair<const TensorRecord *, const PieceRecord *>> piecesIn(const std::string &file,
+                                                                           const Manifest &manifest) {
+  std::vector<std::pair<const TensorRecord *, const PieceRecord *>> result;
+  for (const TensorRecord &tensor : manifest.tensors)
+    for (const PieceRecord &piece : tensor.pieces)
+      if (piece.file == file)
+        result.emplace_back(&tensor, &piece);
+  return result;
+}
+} // namespace
+
+Checkpoint::Checkpoint(std::string path, FileSystem &system, Manifest manifest)
+    : path(std::move(path)), system(&system), contents(std::move(manifest)) {
+  for (size_t i = 0; i < contents.tensors.size(); ++i)
+    index.emplace(contents.tensors[i].name, i);
+}
+
+const TensorRecord *Checkpoint::find(const std::string &name) const {
+  const auto found = index.find(name);
+  return found == index.end() ? nullptr : &contents.tensors[found->second];
+}
+
+int64_t Checkpoint::tensorBytes() const {
+  int64_t sum = 0;
+  for (const TensorRecord &tensor : contents.tensors)
+    sum += tensor.type.bytes();
+  return sum;
+}
+
+absl::Status Checkpoint::checkTensors(const std::vector<std::pair<std::string, TensorType>> &expected) const {
+  std::vector<std::string> differences;
+  absl::flat_hash_map<std::string, const TensorType *> wanted;
+  for (const auto &[name, type] : expected)
+    wanted.emplace(name, &type);
+  for (const auto &[name, type] : expected) {
+    const TensorRecord *saved = find(name);
+    if (!saved)
+      differences.push_back(
+          absl::StrCat(name, ": ", type.str(), " in the program, absent in the checkpoint"));
+    else if (saved->type != type)
+      differences.push_back(
+          absl::StrCat(name, ": ", type.str(), " in the program, ", saved->type.str(), " in the checkpoint"));
+  }
+  for (const TensorRecord &saved : contents.tensors)
+    if (!wanted.contains(saved.name))
+      differences.push_back(
+          absl::StrCat(saved.name, ": absent in the program, ", saved.type.str(), " in the checkpoint"));
+  if (differences.empty())
+    return absl::OkStatus();
+  std::sort(differences.begin(), differences.end());
+  std::string text = absl::StrCat(path, ": the checkpoint does not fit this program, ", differences.size(),
+                                  differences.size() == 1 ? " tensor differs:" : " tensors differ:");
+  for (const std::string &difference : differences)
+    absl::StrAppend(&text, "\n  ", difference);
+  absl::StrAppend(&text, "\nUse the model and optimizer that it was saved with, or start a new run.");
+  return absl::FailedPreconditionError(text);
+}
+
+absl::Status Checkpoint::readPiece(const TensorRecord &tensor, const PieceRecord &piece,
+                                   std::span<std::byte> into) const {
+  const std::string path = absl::StrCat(this->path, "/", piece.file);
+  absl::StatusOr<InputFile> file = InputFile::open(*system, path);
+  if (!file.ok())
+    return file.status();
+  Checksum checksum;
+  for (size_t at = 0; at < into.size(); at += kChecksumStretch) {
+    const std::span<std::byte> part = into.subspan(at, std::min(kChecksumStretch, into.size() - at));
+    if (absl::Status status = file->read(piece.begin + static_cast<int64_t>(at), part.data(), part.size());
+        !status.ok())
+      return status;
+    checksum.update(part.data(), part.size());
+  }
+  return checksum.value() == piece.checksum ? absl::OkStatus()
+                                            : damaged(path, tensor, piece, checksum.value());
+}
+
+absl::Status Checkpoint::read(const std::string &name, std::span<std::byte> into) const {
+  const TensorRecord *tensor = find(name);
+  if (!tensor)
+    return absl::NotFoundError(absl::StrCat(path, ": no tensor '", name,
+                                            "' in this checkpoint. `weft ckpt inspect` lists those it has."));
+  if (static_cast<int64_t>(into.size()) != tensor->type.bytes())
+    return absl::InvalidArgumentError(absl::StrCat(path, ": tensor '", name, "' has ", tensor->type.bytes(),
+                                                   " bytes, room for ", into.size(), " was given"));
+  if (tensor->pieces.size() == 1)
+    return readPiece(*tensor, tensor->pieces.front(), into);
+  std::vector<std::byte> buffer;
+  for (const PieceRecord &piece : tensor->pieces) {
+    buffer.resize(static_cast<size_t>(piece.end - piece.begin));
+    if (absl::Status status = readPiece(*tensor, piece, buffer); !status.ok())
+      return status;
+    copyIntoWhole(tensor->type.shape, byteSize(tensor->type.dtype), piece.slice, buffer.data(), into.data());
+  }
+  return absl::OkStatus();
+}
+
+void Checkpoint::verifyFile(const FileRecord &record, std::vector<std::string> &problems) const {
+  const std::string name = absl::StrCat(path, "/", record.name);
+  absl::StatusOr<SafetensorsFile> file = SafetensorsFile::open(*system, name);
+  if (!file.ok()) {
+    problems.emplace_back(file.status().message());
+    return;
+  }
+  const auto pieces = piecesIn(record.name, contents);
+  if (pieces.size() != file->header().entries.size())
+    problems.push_back(absl::StrCat(name, ": holds ", file->header().entries.size(),
+                                    " tensors, the manifest names ", pieces.size()));
+  for (const auto &[tensor, piece] : pieces) {
+    const SafetensorsEntry *entry = file->find(tensor->name);
+    if (!entry || entry->begin != piece->begin || entry->end != piece->end ||
+        entry->type != toSafetensors(tensor->type.dtype) || entry->shape != piece->slice.size) {
+      problems.push_back(
+          absl::StrCat(name, ": its header does not agree with the manifest on tensor '", tensor->name, "'"));
+      continue;
+    }
+    Checksum checksum;
+    const std::span<const std::byte> bytes = file->bytes(*entry);
+    checksum.update(bytes.data(), bytes.size());
+    if (checksum.value() != piece->checksum)
+      problems.emplace_back(damaged(name, *tensor, *piece, checksum.value()).message());
+  }
+}
+
+std::vector<std::string> Checkpoint::verify() const {
+  std::vector<std::string> problems;
+  for (const FileRecord &file : contents.files)
+    verifyFile(file, problems);
+  return problems;
+}
+
+absl::StatusOr<Checkpoint> openCheckpoint(const std::string &folder, FileSystem &files) {
+  absl::StatusOr<PathKind> kind = pathKind(files, folder + "/.");
+  if (!kind.ok())
+    return kind.status();
+  if (*kind != PathKind::Folder)
+    return absl::NotFoundError(absl::StrCat(folder, ": no such checkpoint. Check the path."));
+  const std::string manifestPath = absl::StrCat(folder, "/", kManifestName);
+  kind = pathKind(files, manifestPath);
+  if (!kind.ok())
+    return kind.status();
+  if (*kind == PathKind::Absent)
+    return absl::DataLossError(
+        absl::StrCat(folder, ": broken checkpoint: it has no ", kManifestName, ". Use another checkpoint."));
+  absl::StatusOr<std::string> text = readFile(files, manifestPath, kMostManifestBytes);
+  if (!text.ok())
+    return text.status();
+  absl::StatusOr<Manifest> manifest = parseManifest(*text, manifestPath);
+  if (!manifest.ok())
+    return manifest.status();
+  for (const FileRecord &file : manifest->files) {
+    const std::string path = absl::StrCat(folder, "/", file.name);
+    kind = pathKind(files, path);
+    if (!kind.ok())
+      return kind.status();
+    if (*kind == PathKind::Absent)
+      return absl::DataLossError(absl::StrCat(path, ": broken checkpoint: the file is missing. Use another "
+                                                    "checkpoint."));
+    absl::StatusOr<int64_t> bytes = fileBytes(files, path);
+    if (!bytes.ok())
+      return bytes.status();
+    if (*bytes != file.bytes)
+      return absl::DataLossError(absl::StrCat(path, ": broken checkpoint: the file has ",
+                                              withThousands(*bytes), " bytes, ", withThousands(file.bytes),
+                                              " were saved. Use another checkpoint."));
+  }
+  return Checkpoint(folder, files, *std::move(manifest));
+}
+
+} // namespace weft::checkpoint

@@ -1,0 +1,90 @@
+//===- Manifest.h - What a checkpoint folder holds ------------------------===//
+//
+// `manifest.json` is written last, so its presence says that the folder is whole. It names every file with
+// its size, every tensor with its global shape and where each of its slices lies, and carries the run's state
+// as the trainer gave it. Its first line holds format, version and a checksum of all that follows: a damaged
+// manifest is never taken for a sound one. Equal contents give equal bytes.
+//
+//===----------------------------------------------------------------------===//
+#ifndef WEFT_RUNTIME_CHECKPOINT_MANIFEST_H
+#define WEFT_RUNTIME_CHECKPOINT_MANIFEST_H
+
+#include "kernels/common/Types.h"
+#include "runtime/checkpoint/Pieces.h"
+
+#include "absl/status/statusor.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft::checkpoint {
+
+constexpr int64_t kManifestVersion = 1;
+constexpr const char *kManifestName = "manifest.json";
+/// 100,000 tensors on 64 ranks stay below.
+constexpr int64_t kMostManifestBytes = int64_t{1} << 30;
+
+/// What a run must know to go on, besides tensors. This library stores both maps and looks into neither.
+struct CheckpointState {
+  int64_t step = 0;                                 ///< Steps of the run that are done; names the folder.
+  std::map<std::string, std::string> text;          ///< Resolved config, hashes, ...
+  nlohmann::json values = nlohmann::json::object(); ///< Counters and the like; an object, no NaN or infinity.
+
+  bool operator==(const CheckpointState &) const = default;
+};
+
+struct FileRecord {
+  std::string name;
+  int64_t bytes = 0;
+  bool operator==(const FileRecord &) const = default;
+};
+
+/// Where one slice of a tensor lies.
+struct PieceRecord {
+  std::string file;
+  Slice slice;
+  int64_t begin = 0; ///< Byte range [begin, end) of the file.
+  int64_t end = 0;
+  uint64_t checksum = 0; ///< XXH64 of these bytes.
+  bool operator==(const PieceRecord &) const = default;
+};
+
+struct TensorRecord {
+  std::string name;
+  TensorType type; ///< Global shape.
+  std::string
+      placement; ///< How the run that saved it had placed it, as the compiler prints it; empty on one device.
+  std::vector<PieceRecord> pieces;
+  bool operator==(const TensorRecord &) const = default;
+};
+
+struct Manifest {
+  CheckpointState state;
+  std::vector<FileRecord> files;     ///< Sorted by name.
+  std::vector<TensorRecord> tensors; ///< Sorted by name.
+  bool operator==(const Manifest &) const = default;
+};
+
+/// The text of `manifest.json`. Fails when the state does not survive JSON (a non-finite number, text that is
+/// not UTF-8), naming the key.
+absl::StatusOr<std::string> formatManifest(const Manifest &manifest);
+
+/// Sets the first line, with its checksum, before the rest of a manifest's text.
+std::string withManifestChecksum(std::string_view rest);
+
+/// The manifest from its text; all that it says about itself is checked (files that it names are not looked
+/// at). `file` names it in messages.
+absl::StatusOr<Manifest> parseManifest(std::string_view text, const std::string &file);
+
+/// Empty when the manifest's own parts agree, else what is wrong: names, sizes, ranges, slices that do not
+/// cover.
+std::string checkManifest(const Manifest &manifest);
+
+} // namespace weft::checkpoint
+
+#endif // WEFT_RUNTIME_CHECKPOINT_MANIFEST_H

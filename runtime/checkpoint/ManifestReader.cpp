@@ -1,0 +1,215 @@
+//===- ManifestReader.cpp - Reading manifest.json -------------------------===//
+//
+// Version first (a newer format may differ in everything else), then the checksum, then JSON with bounded
+// nesting and no key twice, then each field with its type, no unknown ones, then the rules of Manifest.cpp.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/checkpoint/Checksum.h"
+#include "runtime/checkpoint/Manifest.h"
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+
+#include <limits>
+#include <optional>
+
+namespace weft::checkpoint {
+namespace {
+using Json = nlohmann::json;
+
+/// The run's own values may nest; nothing of ours comes near.
+constexpr int kMostNesting = 64;
+
+absl::Status broken(const std::string &file, const std::string &what) {
+  return absl::DataLossError(absl::StrCat(file, ": broken manifest: ", what, ". Use another checkpoint."));
+}
+
+/// Takes `prefix` off the front of `text`; false when it is not there.
+bool take(std::string_view &text, std::string_view prefix) {
+  if (text.substr(0, prefix.size()) != prefix)
+    return false;
+  text.remove_prefix(prefix.size());
+  return true;
+}
+
+/// Checks the first line; returns what follows it.
+absl::StatusOr<std::string_view> checkFirstLine(std::string_view text, const std::string &file) {
+  if (!take(text, "{\"format\": \"weft checkpoint\", \"version\": "))
+    return broken(file, "it does not begin as the manifest of a weft checkpoint");
+  const std::string digits(text.substr(0, std::min(text.find_first_not_of("0123456789"), text.size())));
+  int64_t version = 0;
+  if (!absl::SimpleAtoi(digits, &version))
+    return broken(file, "its version is not a number");
+  if (version != kManifestVersion)
+    return absl::UnimplementedError(absl::StrCat(file, ": checkpoint format version ", version,
+                                                 ", this weft reads version ", kManifestVersion,
+                                                 ". Use the weft that wrote it, or a newer one."));
+  text.remove_prefix(digits.size());
+  const bool named = take(text, ", \"xxh64\": \"");
+  const std::optional<uint64_t> checksum = named ? checksumFromText(text.substr(0, 16)) : std::nullopt;
+  if (!checksum)
+    return broken(file, "its checksum is missing");
+  text.remove_prefix(16);
+  if (!take(text, "\",\n"))
+    return broken(file, "its first line is damaged");
+  if (checksumOf(text) != *checksum)
+    return broken(file, "its checksum does not match: it was changed or cut short");
+  return text;
+}
+
+/// JSON without repeated keys and with bounded nesting; else `problem` says why not.
+Json parseStrictly(const std::string &text, std::string &problem) {
+  std::vector<absl::flat_hash_set<std::string>> keys;
+  const auto check = [&](int depth, Json::parse_event_t event, Json &value) {
+    if (event == Json::parse_event_t::object_start)
+      keys.emplace_back();
+    else if (event == Json::parse_event_t::object_end)
+      keys.pop_back();
+    else if (event == Json::parse_event_t::key && !keys.back().insert(value.get<std::string>()).second)
+      problem = absl::StrCat("key '", value.get<std::string>(), "' comes twice");
+    if (depth > kMostNesting)
+      problem = absl::StrCat("more than ", kMostNesting, " levels of nesting");
+    return depth <= kMostNesting;
+  };
+  if (text.find('\0') != std::string::npos) {
+    problem = "there is a zero byte in it";
+    return {};
+  }
+  Json json = Json::parse(text, check, /*allow_exceptions=*/false);
+  if (problem.empty() && json.is_discarded())
+    problem = "it is not JSON";
+  return json;
+}
+
+/// Reads fields of objects; keeps the first problem, and gives empty values after it.
+class FieldReader {
+public:
+  std::string problem;
+
+  /// An object with exactly these keys.
+  bool hasKeys(const Json &json, std::initializer_list<const char *> keys, const std::string &what) {
+    if (!json.is_object())
+      return fail(absl::StrCat(what, " is not an object"));
+    for (const char *key : keys)
+      if (!json.contains(key))
+        return fail(absl::StrCat(what, " has no '", key, "'"));
+    if (json.size() != keys.size())
+      for (const auto &item : json.items())
+        if (std::find(keys.begin(), keys.end(), item.key()) == keys.end())
+          return fail(absl::StrCat(what, " has an unknown key '", item.key(), "'"));
+    return true;
+  }
+
+  std::string text(const Json &json, const std::string &what) {
+    if (json.is_string())
+      return json.get<std::string>();
+    fail(absl::StrCat(what, " is not text"));
+    return "";
+  }
+
+  int64_t integer(const Json &json, const std::string &what) {
+    const bool fits = json.is_number_integer() &&
+                      (!json.is_number_unsigned() ||
+                       json.get<uint64_t>() <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max()));
+    if (fits)
+      return json.get<int64_t>();
+    fail(absl::StrCat(what, " is not a whole number of 64 bits"));
+    return 0;
+  }
+
+  std::vector<int64_t> integers(const Json &json, const std::string &what) {
+    std::vector<int64_t> result;
+    for (const Json &element : list(json, what))
+      result.push_back(integer(element, what));
+    return result;
+  }
+
+  const Json &list(const Json &json, const std::string &what) {
+    static const Json empty = Json::array();
+    if (json.is_array())
+      return json;
+    fail(absl::StrCat(what, " is not a list"));
+    return empty;
+  }
+
+  bool fail(std::string what) {
+    if (problem.empty())
+      problem = std::move(what);
+    return false;
+  }
+};
+
+FileRecord readFileRecord(const Json &json, FieldReader &reader) {
+  if (!reader.hasKeys(json, {"name", "bytes"}, "a file"))
+    return {};
+  return {reader.text(json["name"], "a file's name"), reader.integer(json["bytes"], "a file's size")};
+}
+
+PieceRecord readPiece(const Json &json, const std::string &tensor, FieldReader &reader) {
+  const std::string what = absl::StrCat("a piece of tensor '", tensor, "'");
+  if (!reader.hasKeys(json, {"file", "offset", "size", "begin", "end", "xxh64"}, what))
+    return {};
+  PieceRecord piece;
+  piece.file = reader.text(json["file"], what);
+  piece.slice.offset = reader.integers(json["offset"], what);
+  piece.slice.size = reader.integers(json["size"], what);
+  piece.begin = reader.integer(json["begin"], what);
+  piece.end = reader.integer(json["end"], what);
+  const std::optional<uint64_t> checksum = checksumFromText(reader.text(json["xxh64"], what));
+  if (!checksum)
+    reader.fail(absl::StrCat("the checksum of ", what, " is not 16 hexadecimal digits"));
+  piece.checksum = checksum.value_or(0);
+  return piece;
+}
+
+TensorRecord readTensor(const Json &json, FieldReader &reader) {
+  if (!reader.hasKeys(json, {"name", "dtype", "shape", "placement", "pieces"}, "a tensor"))
+    return {};
+  TensorRecord tensor;
+  tensor.name = reader.text(json["name"], "a tensor's name");
+  const std::string dtype = reader.text(json["dtype"], "a tensor's dtype");
+  if (const std::optional<DType> type = dtypeFromName(dtype))
+    tensor.type.dtype = *type;
+  else
+    reader.fail(absl::StrCat("tensor '", tensor.name, "' has an unknown dtype '", dtype, "'"));
+  tensor.type.shape = reader.integers(json["shape"], absl::StrCat("the shape of tensor '", tensor.name, "'"));
+  tensor.placement =
+      reader.text(json["placement"], absl::StrCat("the placement of tensor '", tensor.name, "'"));
+  for (const Json &piece : reader.list(json["pieces"], "a tensor's pieces"))
+    tensor.pieces.push_back(readPiece(piece, tensor.name, reader));
+  return tensor;
+}
+} // namespace
+
+absl::StatusOr<Manifest> parseManifest(std::string_view text, const std::string &file) {
+  absl::StatusOr<std::string_view> rest = checkFirstLine(text, file);
+  if (!rest.ok())
+    return rest.status();
+  std::string problem;
+  Json json = parseStrictly(absl::StrCat("{", absl::string_view(rest->data(), rest->size())), problem);
+  if (!problem.empty())
+    return broken(file, problem);
+
+  FieldReader reader;
+  Manifest manifest;
+  if (!reader.hasKeys(json, {"step", "text", "values", "files", "tensors"}, "the manifest"))
+    return broken(file, reader.problem);
+  manifest.state.step = reader.integer(json["step"], "step");
+  if (!json["text"].is_object())
+    return broken(file, "text is not an object");
+  for (const auto &item : json["text"].items())
+    manifest.state.text[item.key()] = reader.text(item.value(), absl::StrCat("text '", item.key(), "'"));
+  manifest.state.values = std::move(json["values"]);
+  for (const Json &record : reader.list(json["files"], "files"))
+    manifest.files.push_back(readFileRecord(record, reader));
+  for (const Json &record : reader.list(json["tensors"], "tensors"))
+    manifest.tensors.push_back(readTensor(record, reader));
+  if (reader.problem.empty())
+    reader.problem = checkManifest(manifest);
+  if (!reader.problem.empty())
+    return broken(file, reader.problem);
+  return manifest;
+}
+
+} // namespace weft::checkpoint

@@ -1,0 +1,137 @@
+//===- Pieces.cpp - A tensor as boxes that lie in files -------------------===//
+//
+// Boxes inside the shape that do not overlap, and whose elements add up to the tensor's, cover it exactly.
+// Overlap is looked for along the dimension with the most distinct offsets: a box meets only those that begin
+// before it ends, so a grid of n boxes costs far fewer than n * n comparisons.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/checkpoint/Pieces.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+namespace weft::checkpoint {
+namespace {
+std::string checkInside(const std::vector<int64_t> &shape, const Slice &slice) {
+  if (slice.offset.size() != shape.size() || slice.size.size() != shape.size())
+    return absl::StrCat("a slice has ", slice.offset.size(), " dimensions, the tensor ", shape.size());
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (slice.offset[d] < 0 || slice.size[d] < 0 || slice.offset[d] > shape[d] ||
+        slice.size[d] > shape[d] - slice.offset[d])
+      return absl::StrCat("slice ", slice.str(), " lies outside of the tensor");
+  return "";
+}
+
+bool overlap(const Slice &a, const Slice &b) {
+  for (size_t d = 0; d < a.offset.size(); ++d)
+    if (a.offset[d] + a.size[d] <= b.offset[d] || b.offset[d] + b.size[d] <= a.offset[d])
+      return false;
+  return true;
+}
+
+size_t mostDividedDimension(size_t rank, const std::vector<const Slice *> &slices) {
+  size_t best = 0, bestCount = 0;
+  for (size_t d = 0; d < rank; ++d) {
+    std::set<int64_t> offsets;
+    for (const Slice *slice : slices)
+      offsets.insert(slice->offset[d]);
+    if (offsets.size() > bestCount) {
+      best = d;
+      bestCount = offsets.size();
+    }
+  }
+  return best;
+}
+
+std::string overlapAmong(size_t rank, std::vector<const Slice *> slices) {
+  if (rank == 0)
+    return slices.size() > 1 ? "a scalar is stored twice" : "";
+  const size_t d = mostDividedDimension(rank, slices);
+  std::sort(slices.begin(), slices.end(),
+            [d](const Slice *a, const Slice *b) { return a->offset[d] < b->offset[d]; });
+  for (size_t i = 0; i < slices.size(); ++i)
+    for (size_t j = i + 1; j < slices.size(); ++j) {
+      if (slices[j]->offset[d] >= slices[i]->offset[d] + slices[i]->size[d])
+        break;
+      if (overlap(*slices[i], *slices[j]))
+        return absl::StrCat("slices ", slices[i]->str(), " and ", slices[j]->str(), " overlap");
+    }
+  return "";
+}
+} // namespace
+
+int64_t Slice::elements() const {
+  int64_t count = 1;
+  for (int64_t length : size)
+    count *= length;
+  return count;
+}
+
+std::string Slice::str() const {
+  std::vector<std::string> ranges;
+  for (size_t d = 0; d < offset.size(); ++d)
+    ranges.push_back(absl::StrCat(offset[d], "+", size[d]));
+  return absl::StrCat("[", absl::StrJoin(ranges, ", "), "]");
+}
+
+Slice wholeSlice(const std::vector<int64_t> &shape) { return {std::vector<int64_t>(shape.size(), 0), shape}; }
+
+std::string checkCover(const std::vector<int64_t> &shape, const std::vector<Slice> &slices) {
+  std::vector<const Slice *> filled;
+  int64_t covered = 0;
+  for (const Slice &slice : slices) {
+    if (std::string problem = checkInside(shape, slice); !problem.empty())
+      return problem;
+    if (slice.elements() == 0)
+      continue;
+    filled.push_back(&slice);
+    // Cannot overflow before the overlap of two slices is certain: each has at most as many as the tensor.
+    if (__builtin_add_overflow(covered, slice.elements(), &covered))
+      return "its slices overlap";
+  }
+  if (std::string problem = overlapAmong(shape.size(), std::move(filled)); !problem.empty())
+    return problem;
+  const int64_t elements = wholeSlice(shape).elements();
+  return covered == elements ? "" : absl::StrCat("its slices hold ", covered, " of ", elements, " elements");
+}
+
+void copyIntoWhole(const std::vector<int64_t> &shape, int64_t elementBytes, const Slice &slice,
+                   const std::byte *from, std::byte *whole) {
+  if (slice.elements() == 0)
+    return;
+  // Trailing dimensions that the slice has whole form one run of bytes with the last one that it cuts.
+  size_t inner = shape.size();
+  int64_t run = elementBytes;
+  while (inner > 0) {
+    --inner;
+    run *= slice.size[inner];
+    if (slice.size[inner] != shape[inner])
+      break;
+  }
+  std::vector<int64_t> stride(shape.size(), elementBytes);
+  for (size_t d = shape.size(); d-- > 1;)
+    stride[d - 1] = stride[d] * shape[d];
+  int64_t start = 0;
+  for (size_t d = 0; d < shape.size(); ++d)
+    start += slice.offset[d] * stride[d];
+
+  std::vector<int64_t> at(inner, 0);
+  while (true) {
+    int64_t to = start;
+    for (size_t d = 0; d < inner; ++d)
+      to += at[d] * stride[d];
+    std::memcpy(whole + to, from, static_cast<size_t>(run));
+    from += run;
+    size_t d = inner;
+    while (d > 0 && ++at[d - 1] == slice.size[d - 1])
+      at[--d] = 0;
+    if (d == 0)
+      return;
+  }
+}
+
+} // namespace weft::checkpoint
