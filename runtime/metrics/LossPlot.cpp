@@ -9,19 +9,15 @@
 
 #include "runtime/metrics/AxisTicks.h"
 #include "runtime/metrics/SvgCanvas.h"
+#include "runtime/support/FileText.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cmath>
-#include <cstdio>
-#include <cstring>
-#include <fstream>
 #include <limits>
-#include <unistd.h>
 
 namespace weft {
 namespace {
@@ -32,6 +28,8 @@ constexpr double left = 76;
 constexpr double right = canvasWidth - 28;
 constexpr double top = 28;
 constexpr double bottom = canvasHeight - 62;
+// More measurements than this would be a solid band of dots.
+constexpr size_t mostDots = 80;
 constexpr std::array<const char *, 8> colors = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                                 "#E69F00", "#56B4E9", "#7F6000", "#555555"};
 
@@ -195,12 +193,10 @@ void drawCurves(SvgCanvas &canvas, const Curves &curves, const Axes &axes) {
     if (piece.size() == 1)
       canvas.dot(axes.place(piece.front()), 2, curves.color);
   }
-  std::vector<SvgPoint> points;
-  for (const Sample &sample : curves.validation)
-    points.push_back(axes.place(sample));
-  canvas.curve(points, {curves.color, 1.5, 0.9, "5 4"});
-  for (SvgPoint point : points)
-    canvas.dot(point, 4, curves.color);
+  canvas.curve(thinned(curves.validation, axes), {curves.color, 1.5, 0.9, "5 4"});
+  if (curves.validation.size() <= mostDots)
+    for (const Sample &sample : curves.validation)
+      canvas.dot(axes.place(sample), 4, curves.color);
 }
 
 /// Rows of the legend: a sample of the stroke, the run, its last loss.
@@ -264,16 +260,7 @@ absl::Status writeLossPlot(const std::vector<PlotRun> &runs, const std::string &
   absl::StatusOr<std::string> svg = lossPlotSvg(runs, options);
   if (!svg.ok())
     return svg.status();
-  std::string temporary = absl::StrCat(file, ".", ::getpid(), ".tmp");
-  std::ofstream out(temporary, std::ios::binary);
-  out << *svg;
-  out.close();
-  if (!out || std::rename(temporary.c_str(), file.c_str()) != 0) {
-    int error = errno;
-    std::remove(temporary.c_str());
-    return absl::UnavailableError(absl::StrCat(file, ": cannot write: ", std::strerror(error)));
-  }
-  return absl::OkStatus();
+  return writeFileTextAtomically(file, *svg);
 }
 
 } // namespace weft
