@@ -7,6 +7,8 @@
 #include "runtime/support/ExitCode.h"
 #include "tools/weft/Command.h"
 #include "tools/weft/ConfigCommand.h"
+#include "tools/weft/DataCommand.h"
+#include "tools/weft/PlotCommand.h"
 
 #include <cstdio>
 #include <exception>
@@ -18,6 +20,8 @@ using AddCommand = void (*)(CLI::App &);
 /// In the order of --help.
 constexpr AddCommand commands[] = {
     weft::addConfigCommand,
+    weft::addDataCommand,
+    weft::addPlotCommand,
 };
 } // namespace
 
