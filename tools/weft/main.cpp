@@ -8,6 +8,8 @@
 #include "tools/weft/Command.h"
 #include "tools/weft/ConfigCommand.h"
 #include "tools/weft/DoctorCommand.h"
+#include "tools/weft/DataCommand.h"
+#include "tools/weft/PlotCommand.h"
 
 #include <cstdio>
 #include <exception>
@@ -20,6 +22,8 @@ using AddCommand = void (*)(CLI::App &);
 constexpr AddCommand commands[] = {
     weft::addConfigCommand,
     weft::addDoctorCommand,
+    weft::addDataCommand,
+    weft::addPlotCommand,
 };
 } // namespace
 
