@@ -15,7 +15,8 @@ TIDY_SECONDS = 420  # what clang-tidy may take in all; files that it did not rea
 
 # In formatted code a function starts in column 0 with a line that is no type, namespace or preprocessor line, opens its
 # body at the end of that line or a later one, and ends at the next "}" in column 0. Tables (`= {`) are not functions.
-NOT_A_FUNCTION = re.compile(r"(namespace|struct|class|enum|union|extern|using|typedef|public:|private:)\b|[#}/\s]|$")
+TEMPLATE_HEAD = re.compile(r"^template\s*<.*>\s*")
+NOT_A_FUNCTION = re.compile(r"(namespace|struct|class|enum|union|extern|using|typedef|public|private|protected)\b|//|[#}]")
 TABLE_OPENS = re.compile(r"=\s*\{$")
 LENGTH_EXCUSED = "NOLINT(readability-function-size)"
 
@@ -56,7 +57,9 @@ def longFunctions(name, lines):
                     found.append(f"{name}:{head}: function of {length} lines, at most {LONGEST_FUNCTION}")
                 head, start, excused = None, None, False
             continue
-        if not NOT_A_FUNCTION.match(line):
+        if NOT_A_FUNCTION.match(TEMPLATE_HEAD.sub("", line)):
+            head = None
+        elif head is None and line and not line[0].isspace():
             head = number
         if head is None:
             excused = LENGTH_EXCUSED in line
