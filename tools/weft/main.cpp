@@ -7,6 +7,7 @@
 #include "runtime/support/ExitCode.h"
 #include "tools/weft/Command.h"
 #include "tools/weft/ConfigCommand.h"
+#include "tools/weft/DoctorCommand.h"
 
 #include <cstdio>
 #include <exception>
@@ -18,6 +19,7 @@ using AddCommand = void (*)(CLI::App &);
 /// In the order of --help.
 constexpr AddCommand commands[] = {
     weft::addConfigCommand,
+    weft::addDoctorCommand,
 };
 } // namespace
 
