@@ -56,5 +56,5 @@ class BuildCache(SystemTest):
         # Nothing that came out of the cache may lead back to the checkout that filled it.
         dependencies = self.passes("ninja", "-C", os.path.join(second, "build"), "-t", "deps")
         self.assertNotIn(first + "/", dependencies)
-        self.write("somewhere/else/plain/Plain.h", "const char *plain();\n// Edited.\n#define EDITED\n")
+        self.write("somewhere/else/plain/Plain.h", "const char *plain();\nint edited();\n")
         self.assertEqual(self.results(second), ["cache_miss"] * 2)
