@@ -1,4 +1,4 @@
-"""Checks of the sources themselves: formatting, layering, lengths, clang-tidy. Each check is one test."""
+"""Checks of the sources themselves: formatting, layering, lengths, the second compiler, clang-tidy. Each is one test."""
 
 import concurrent.futures
 import json
@@ -80,6 +80,17 @@ def checkFunctionLength():
     return Result("function-length", not found, time.monotonic() - start, "\n".join(found))
 
 
+def checkGcc():
+    """runtime/, kernels/ and tools/weft build with g++ 12, the host compiler of nvcc; unit tests are left out."""
+    folder = os.path.join(ROOT, "build", "gcc-check")
+    status, output, seconds = 0, "", 0.0
+    if not os.path.exists(os.path.join(folder, "build.ninja")):
+        status, output, seconds = run(["cmake", "--preset", "gcc-runtime", "-B", folder, "-DWEFT_BUILD_TESTS=OFF"])
+    if status == 0:
+        status, output, seconds = run(["ninja", "-C", folder])
+    return Result("gcc", status == 0, seconds, "\n".join(line for line in output.splitlines() if not line.startswith("[")))
+
+
 def landedCommit():
     """The commit to compare with: where this branch left origin/main, else the commit before this one."""
     status, output, _ = run(["git", "merge-base", "HEAD", "origin/main"])
@@ -131,7 +142,7 @@ def checkTidy():
 
 
 CHECKS = {"format": checkFormat, "layering": checkLayering, "file-length": checkFileLength,
-          "function-length": checkFunctionLength, "clang-tidy": checkTidy}
+          "function-length": checkFunctionLength, "gcc": checkGcc, "clang-tidy": checkTidy}
 
 
 def runChecks(report):
