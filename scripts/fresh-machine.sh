@@ -92,13 +92,13 @@ while [ $# -gt 0 ]; do
   esac
 done
 [ $# -gt 0 ] || set -- scripts/quickstart.sh scripts/test.sh
+[ -z "$folder" ] || [ ! -d "$folder" ] || [ -z "$(ls -A "$folder")" ] || fail "$folder is not empty"
 [ "$(id -u)" = 0 ] || fail "making a system in a folder needs root: run it with sudo"
 command -v debootstrap >/dev/null || fail "debootstrap is missing: apt-get install debootstrap"
 mirror=$(archive)
 [ -n "$mirror" ] || fail "apt knows no archive with bookworm: run apt-get update first"
 if [ -n "$folder" ]; then
   mkdir -p "$folder"
-  [ -z "$(ls -A "$folder")" ] || fail "$folder is not empty"
   folder=$(cd "$folder" && pwd)
 else
   folder=$(mktemp -d "${TMPDIR:-/var/tmp}/weft-fresh.XXXXXX")
