@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/support/ExitCode.h"
+#include "tools/weft/CkptCommand.h"
 #include "tools/weft/Command.h"
 #include "tools/weft/ConfigCommand.h"
-#include "tools/weft/DoctorCommand.h"
 #include "tools/weft/DataCommand.h"
+#include "tools/weft/DoctorCommand.h"
 #include "tools/weft/PlotCommand.h"
 
 #include <cstdio>
@@ -22,6 +23,7 @@ using AddCommand = void (*)(CLI::App &);
 constexpr AddCommand commands[] = {
     weft::addConfigCommand,
     weft::addDoctorCommand,
+    weft::addCkptCommand,
     weft::addDataCommand,
     weft::addPlotCommand,
 };
