@@ -68,9 +68,9 @@ absl::StatusOr<LoadedConfig> loadConfigText(const std::string &text, const std::
   if (root->kind != ConfigNode::Kind::Map && root->kind != ConfigNode::Kind::Null)
     diagnostics.error(
         absl::StrCat(root->origin.str(), ": expected a map of sections, got ", root->describe(), "."));
-  for (const std::string &text : overrides)
-    if (!diagnostics.hasErrors())
-      applyOverride(text, *root, diagnostics);
+  else
+    for (const std::string &override : overrides)
+      applyOverride(override, *root, diagnostics);
   if (diagnostics.hasErrors())
     return diagnostics.status();
 

@@ -135,7 +135,7 @@ static void addTrainKeys(std::vector<Key> &keys) {
       .choice("skip", "parameters and optimizer state stay as they were, and the run goes on")
       .choice("stop",
               "the run ends with its own exit code, and names the first operation that was not finite")
-      .choice("report", "as stop, but the run goes on with the update applied");
+      .choice("report", "that operation is named, and the run goes on with the update applied");
   add("spike.factor", fieldOf<&Config::train, &Train::spike, &SpikeConfig::factor>(),
       "A loss over factor times the mean of the last window losses is a spike; 0: not looked for.")
       .atLeast(0)

@@ -65,6 +65,11 @@ TEST_F(CommandLine, CheckOfAWrongFileEndsWithItsCode) {
   EXPECT_EQ(code, 2);
 }
 
+TEST_F(CommandLine, OverridesMayStandBeforeTheFile) {
+  weft("config check --set train.steps=7 --set train.seed=3 run.yaml");
+  EXPECT_EQ(output, "run.yaml: ok\n");
+}
+
 TEST_F(CommandLine, ShowCanBeCheckedAgain) {
   weft("config show run.yaml --set train.steps=7 > shown.yaml");
   EXPECT_EQ(code, 0);

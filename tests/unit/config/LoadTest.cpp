@@ -144,6 +144,13 @@ TEST(Overrides, WinOverTheFileAndMayAddSections) {
   EXPECT_EQ(loaded->config.optimizer.kind, OptimizerKind::Sgd);
 }
 
+TEST(Overrides, AllBadOnesAreReported) {
+  EXPECT_EQ(errorOf(loadSmall({"train.steps", "a b", "train.seed=[1, 2"})),
+            "--set train.steps: there is no `=`. Write --set section.key=value.\n"
+            "--set a b: there is no `=`. Write --set section.key=value.\n"
+            "--set train.seed: a map or list cannot be a key (is a bracket left open?). Keys are words.");
+}
+
 TEST(Overrides, BadOnesAreRefused) {
   EXPECT_EQ(errorOf(loadSmall({"train.steps"})),
             "--set train.steps: there is no `=`. Write --set section.key=value.");
