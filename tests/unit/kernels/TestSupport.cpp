@@ -162,8 +162,9 @@ std::vector<Tensor> runWith(KernelCall &call, const std::vector<Tensor> &operand
     ADD_FAILURE() << kernel.status();
     return results;
   }
-  if (sharedResult)
+  if (sharedResult) {
     EXPECT_TRUE((*kernel)->mayAlias(sharedOperandIndex, sharedIndex));
+  }
   std::vector<const void *> operandPointers;
   std::vector<void *> resultPointers;
   for (const Tensor &operand : operands)
