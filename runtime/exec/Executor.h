@@ -30,7 +30,8 @@ struct ProgramHandle {
   uint32_t index = 0;
 };
 
-/// A tensor in the arena, as the host sees it between runs. Valid as long as the executor.
+/// A tensor in the arena, as the host sees it between runs. Valid as long as the executor: look it up once,
+/// before the loop (looking up formats and searches).
 struct HostTensor {
   const TensorType *type = nullptr;
   std::span<std::byte> bytes;

@@ -68,8 +68,9 @@ TEST(ExecutableFile, ADamagedByteIsNoticedOrWithoutEffect) {
     damaged[i] = static_cast<char>(damaged[i] ^ 0x10);
     absl::StatusOr<Executable> read = parseExecutable(damaged, "a.weft");
     noticed += !read.ok();
-    if (read.ok())
+    if (read.ok()) {
       EXPECT_EQ(*read, sample) << "byte " << i;
+    }
   }
   EXPECT_GT(noticed, static_cast<int>(bytes.size() / 2));
 }
@@ -136,8 +137,8 @@ const Refused kRefused[] = {
     {"ForeignStructure",
      [] {
        std::string bytes = withHeader([](FileHeader &header) {
-         std::string zeros(header.structureBytes, '\xff');
-         header.structureChecksum = XXH64(zeros.data(), zeros.size(), 0);
+         std::string ones(header.structureBytes, '\xff');
+         header.structureChecksum = XXH64(ones.data(), ones.size(), 0);
        });
        FileHeader header;
        std::memcpy(&header, bytes.data(), sizeof(header));
