@@ -23,6 +23,7 @@ cleanUp() {
     kill -TERM -- "-$child" 2>/dev/null || true
     wait "$child" 2>/dev/null || true
   fi
+  rm -f "$folder.log"
   local mount
   for mount in dev/shm proc; do
     if mountpoint -q "$folder/$mount"; then umount "$folder/$mount" 2>/dev/null || umount -l "$folder/$mount"; fi
@@ -66,7 +67,7 @@ networkVariables() {
 
 # Runs one command line inside, in the checkout, with a bare environment; its time is printed.
 runInside() {
-  local start status
+  local start status seconds
   start=$(date +%s)
   say "inside: $1"
   setsid chroot "$folder" /usr/bin/env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
@@ -75,7 +76,9 @@ runInside() {
   status=0
   wait "$child" || status=$?
   child=
-  times+=("$(printf '%6d s  %s' "$(($(date +%s) - start))" "$1")")
+  seconds=$(($(date +%s) - start))
+  times+=("$(printf '%6d s  %s' "$seconds" "$1")")
+  printf 'fresh-machine: %d s, status %d: %s\n' "$seconds" "$status" "$1"
   [ "$status" = 0 ] || fail "'$1' ended with status $status in the bare machine"
 }
 
@@ -89,13 +92,13 @@ while [ $# -gt 0 ]; do
   esac
 done
 [ $# -gt 0 ] || set -- scripts/quickstart.sh scripts/test.sh
+[ -z "$folder" ] || [ ! -d "$folder" ] || [ -z "$(ls -A "$folder")" ] || fail "$folder is not empty"
 [ "$(id -u)" = 0 ] || fail "making a system in a folder needs root: run it with sudo"
 command -v debootstrap >/dev/null || fail "debootstrap is missing: apt-get install debootstrap"
 mirror=$(archive)
 [ -n "$mirror" ] || fail "apt knows no archive with bookworm: run apt-get update first"
 if [ -n "$folder" ]; then
   mkdir -p "$folder"
-  [ -z "$(ls -A "$folder")" ] || fail "$folder is not empty"
   folder=$(cd "$folder" && pwd)
 else
   folder=$(mktemp -d "${TMPDIR:-/var/tmp}/weft-fresh.XXXXXX")
@@ -107,7 +110,7 @@ trap 'exit 143' TERM
 say "a bare Debian 12 in $folder"
 started=$(date +%s)
 debootstrap --variant=minbase --include=ca-certificates bookworm "$folder" "$mirror" >"$folder.log" 2>&1 ||
-  { tail -n 20 "$folder.log"; rm -f "$folder.log"; fail "debootstrap failed"; }
+  { tail -n 20 "$folder.log"; fail "debootstrap failed"; }
 rm -f "$folder.log" "$folder/etc/apt/sources.list"
 copyIn /etc/apt/sources.list /etc/apt/sources.list.d /etc/apt/keyrings /etc/apt/trusted.gpg.d /etc/apt/apt.conf.d \
   /etc/apt/auth.conf.d /etc/apt/preferences.d /etc/ssl/certs /usr/local/share/ca-certificates /etc/pip.conf /etc/hosts \

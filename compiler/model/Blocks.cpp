@@ -22,7 +22,7 @@ nn::Activation activationOf(const ModelConfig &config) {
 
 /// x [batch, sequence, ...] plus a bias over the trailing dimensions.
 Value addBias(ModelBuilder &b, Value x, ArrayRef<int64_t> shape) {
-  Value bias = b.parameter("bias", shape, Initializer::constant(0.0));
+  Value bias = b.parameter("bias", shape, ParameterInitializer::constant(0.0));
   ArrayRef<int64_t> whole = nn::tensorType(x).getShape();
   SmallVector<int64_t> dimensions;
   for (size_t index = 0; index < shape.size(); ++index)
@@ -34,7 +34,7 @@ Value addBias(ModelBuilder &b, Value x, ArrayRef<int64_t> shape) {
 Value linear(ModelBuilder &b, const ModelConfig &config, StringRef name, StringRef equation, Value x,
              ArrayRef<int64_t> weightShape, ArrayRef<int64_t> biasShape, bool bias) {
   auto scope = b.scope(name);
-  Value weight = b.parameter("weight", weightShape, Initializer::normal(config.initializerRange));
+  Value weight = b.parameter("weight", weightShape, ParameterInitializer::normal(config.initializerRange));
   Value y = b.einsum(equation, x, weight, b.builder.getF32Type());
   return bias ? addBias(b, y, biasShape) : y;
 }
@@ -43,7 +43,7 @@ Value linear(ModelBuilder &b, const ModelConfig &config, StringRef name, StringR
 Value embedding(ModelBuilder &b, const ModelConfig &config, Value tokens) {
   auto scope = b.scope("embed_tokens");
   Value table = b.parameter("weight", {config.vocabSize, config.hiddenSize},
-                            Initializer::normal(config.initializerRange));
+                            ParameterInitializer::normal(config.initializerRange));
   SmallVector<int64_t> shape(nn::tensorType(tokens).getShape());
   shape.push_back(config.hiddenSize);
   return b.create<nn::GatherOp>(b.type(shape, b.builder.getF32Type()), table, tokens);
@@ -51,12 +51,13 @@ Value embedding(ModelBuilder &b, const ModelConfig &config, Value tokens) {
 
 Value rmsNorm(ModelBuilder &b, const ModelConfig &config, StringRef name, Value x) {
   auto scope = b.scope(name);
-  Value weight = b.parameter("weight", {nn::tensorType(x).getShape().back()}, Initializer::constant(1.0));
+  Value weight =
+      b.parameter("weight", {nn::tensorType(x).getShape().back()}, ParameterInitializer::constant(1.0));
   auto rows = b.type(nn::tensorType(x).getShape().drop_back(), b.builder.getF32Type());
   return b
       .create<nn::RmsNormOp>(x.getType(), rows, x, weight, llvm::APFloat(config.rmsNormEps),
                              llvm::APFloat(0.0))
-      .getResult(0);
+      .getResult();
 }
 
 Value selfAttention(ModelBuilder &b, const ModelConfig &config, const RotaryTables &tables, Value x) {

@@ -20,7 +20,7 @@ ModelBuilder::Scope::~Scope() {
   builder.location = outerLocation;
 }
 
-Value ModelBuilder::parameter(StringRef name, ArrayRef<int64_t> shape, Initializer initializer) {
+Value ModelBuilder::parameter(StringRef name, ArrayRef<int64_t> shape, ParameterInitializer initializer) {
   auto here = scope(name);
   auto tensor = type(shape, builder.getF32Type());
   if (!module.lookupSymbol(path)) {

@@ -18,11 +18,13 @@
 namespace weft {
 
 /// How a parameter starts: a constant, or normal with mean 0.
-struct Initializer {
+struct ParameterInitializer {
   nn::InitializerKind kind;
   double mean = 0.0, deviation = 0.0;
-  static Initializer constant(double value) { return {nn::InitializerKind::constant, value, 0.0}; }
-  static Initializer normal(double deviation) { return {nn::InitializerKind::normal, 0.0, deviation}; }
+  static ParameterInitializer constant(double value) { return {nn::InitializerKind::constant, value, 0.0}; }
+  static ParameterInitializer normal(double deviation) {
+    return {nn::InitializerKind::normal, 0.0, deviation};
+  }
 };
 
 class ModelBuilder : public nn::ValueBuilder {
@@ -45,7 +47,8 @@ public:
   [[nodiscard]] Scope scope(llvm::StringRef name) { return Scope(*this, name); }
 
   /// The value of the parameter `name` of the current scope, float32.
-  mlir::Value parameter(llvm::StringRef name, llvm::ArrayRef<int64_t> shape, Initializer initializer);
+  mlir::Value parameter(llvm::StringRef name, llvm::ArrayRef<int64_t> shape,
+                        ParameterInitializer initializer);
   mlir::Value boundary(mlir::Value x, int64_t layer);
 
 private:

@@ -69,7 +69,8 @@ def WriteOp : NnOp<"write", [MemoryEffects<[MemWrite]>, DeclareOpInterfaceMethod
     nn.write @lm_head.weight, %w : tensor<100x8xf32>
     ```
 
-    Constraints: the symbol is a parameter or state of this type; the parent is an `nn.step`'s update.
+    Constraints: the symbol is a parameter or state of this type; not in a function, nor in the prepare or microbatch
+    region of a step.
   }];
   let arguments = (ins FlatSymbolRefAttr:$variable, NnTensor:$value);
   let assemblyFormat = "$variable `,` $value attr-dict `:` type($value)";

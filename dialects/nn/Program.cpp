@@ -2,6 +2,7 @@
 #include "dialects/nn/NnOps.h"
 #include "dialects/nn/ValueBuilder.h"
 
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -52,10 +53,11 @@ LogicalResult ReadOp::verifySymbolUses(SymbolTableCollection &symbols) {
 }
 
 LogicalResult WriteOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  auto step = dyn_cast<StepOp>((*this)->getParentOp());
-  if (!step || (*this)->getParentRegion() != &step.getUpdate())
+  Operation *parent = (*this)->getParentOp();
+  auto step = dyn_cast<StepOp>(parent);
+  if (isa<FunctionOpInterface>(parent) || (step && (*this)->getParentRegion() != &step.getUpdate()))
     return emitOpError() << "may stand only in the update of an nn.step";
-  for (auto other : step.getUpdate().front().getOps<WriteOp>())
+  for (auto other : (*this)->getBlock()->getOps<WriteOp>())
     if (other != *this && other.getVariable() == getVariable() && other->isBeforeInBlock(*this))
       return emitOpError() << "writes " << getVariableAttr() << " a second time";
   return verifyUse(*this, getVariableAttr(), getValue().getType(), symbols);

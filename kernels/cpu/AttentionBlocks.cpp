@@ -1,7 +1,6 @@
-//===- AttentionBlocks.cpp - Conversion of blocks, products in double -----===//
+//===- AttentionBlocks.cpp - Conversion of blocks -------------------------===//
 //
-// bf16 and f16 to float32 and back (nearest even), whole vectors at a time; the tail of a row goes through a
-// vector on the stack, so that it takes the same instructions.
+// bf16 and f16 to float32 and back (nearest even), row by row of a block, on the instruction set in use.
 //
 //===----------------------------------------------------------------------===//
 #include "kernels/cpu/AttentionBlocks.h"
@@ -72,17 +71,6 @@ void storeBlock(const double *block, int64_t stride, DType type, void *tensor, c
   for (int64_t r = 0; r < place.rows; ++r)
     std::copy_n(block + r * stride, place.columns,
                 static_cast<double *>(tensor) + place.offset + r * place.stride);
-}
-
-void multiplyBlocks(int64_t m, int64_t n, int64_t k, const double *a, MatrixStrides aStrides, const double *b,
-                    MatrixStrides bStrides, double *c, int64_t cRow, double beta) {
-  for (int64_t i = 0; i < m; ++i)
-    for (int64_t j = 0; j < n; ++j) {
-      double sum = 0;
-      for (int64_t l = 0; l < k; ++l)
-        sum += a[i * aStrides.row + l * aStrides.column] * b[l * bStrides.row + j * bStrides.column];
-      c[i * cRow + j] = beta == 0 ? sum : c[i * cRow + j] + sum;
-    }
 }
 
 } // namespace weft::cpu

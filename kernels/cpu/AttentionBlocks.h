@@ -11,6 +11,7 @@
 
 #include "kernels/common/Types.h"
 #include "kernels/cpu/MatrixProduct.h"
+#include "kernels/cpu/ProductF64.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -76,13 +77,15 @@ template <typename T> int64_t bufferElements(DType type, int64_t rows, int64_t c
   return type == kNativeType<T> ? 0 : rows * columns;
 }
 
-/// C = A B + beta C in the compute type (beta 0 or 1): MatrixProduct.h for float, plain loops for double.
+/// C = A B + beta C in the compute type; beta is 0 or 1.
 inline void multiplyBlocks(int64_t m, int64_t n, int64_t k, const float *a, MatrixStrides aStrides,
                            const float *b, MatrixStrides bStrides, float *c, int64_t cRow, float beta) {
   multiply(m, n, k, a, aStrides, b, bStrides, c, cRow, beta);
 }
-void multiplyBlocks(int64_t m, int64_t n, int64_t k, const double *a, MatrixStrides aStrides, const double *b,
-                    MatrixStrides bStrides, double *c, int64_t cRow, double beta);
+inline void multiplyBlocks(int64_t m, int64_t n, int64_t k, const double *a, MatrixStrides aStrides,
+                           const double *b, MatrixStrides bStrides, double *c, int64_t cRow, double beta) {
+  multiplyF64(m, n, k, a, aStrides, b, bStrides, c, cRow, beta);
+}
 
 /// Statistics (lse, sinks, losses) are f32, or f64 in a call that computes in double.
 template <typename T> T loadStatistic(DType type, const void *values, int64_t index) {

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace weft::cpu {
@@ -98,6 +99,8 @@ absl::Status readSizes(const KernelCall &call, size_t firstOperand, AttentionSha
   shape.keys = k.shape[1], shape.groups = k.shape[2], shape.width = v.shape[3];
   shape.query = q.dtype, shape.key = k.dtype, shape.value = v.dtype;
   shape.wide = q.dtype == DType::F64;
+  // No two positions are further apart: a longer window is the same, and positions cannot overflow with it.
+  shape.window = std::min(shape.window, shape.queries + shape.keys);
   absl::Status status = checkShape(call, k, {"k", {shape.batch, shape.keys, shape.groups, shape.depth}});
   status.Update(checkShape(call, v, {"v", {shape.batch, shape.keys, shape.groups, shape.width}}));
   if (status.ok() && shape.heads % shape.groups != 0)

@@ -35,9 +35,9 @@ struct AttentionShape {
   bool hasSegments = false;
   bool hasSinks = false;
   bool wide = false; ///< everything is f64, and computed so
-  DType query, key, value, output;
-  DType statistics; ///< of lse: f32, or f64 in a wide call
-  DType sinks;      ///< f32, or f64 in a wide call
+  DType query = DType::F32, key = DType::F32, value = DType::F32, output = DType::F32;
+  DType statistics = DType::F32; ///< of lse: f32, or f64 in a wide call
+  DType sinks = DType::F32;      ///< f32, or f64 in a wide call
 
   int64_t headsPerGroup() const { return heads / groups; }
 

@@ -8,6 +8,31 @@ namespace {
 
 constexpr KernelRow kTable[] = {
     {"elementwise", createElementwise},
+    {"einsum", createEinsum},
+    {"reduce", createReduce},
+    {"cumulative_sum", createCumulativeSum},
+    {"top_k", createTopK},
+    {"transpose", createTranspose},
+    {"broadcast", createBroadcast},
+    {"slice", createSlice},
+    {"concatenate", createConcatenate},
+    {"pad", createPad},
+    {"gather", createGather},
+    {"scatter_add", createScatterAdd},
+    {"iota", createIota},
+    {"random_uniform", createRandomUniform},
+    {"copy", createCopy},
+    {"rms_norm", createRmsNorm},
+    {"rms_norm_backward", createRmsNormBackward},
+    {"layer_norm", createLayerNorm},
+    {"layer_norm_backward", createLayerNormBackward},
+    {"rope", createRope},
+    {"attention", createAttention},
+    {"attention_backward", createAttentionBackward},
+    {"linear_cross_entropy", createLinearCrossEntropy},
+    {"linear_cross_entropy_backward", createLinearCrossEntropyBackward},
+    {"linear_cross_entropy_forward_backward", createLinearCrossEntropyForwardBackward},
+    {"squared_norm", createSquaredNorm},
 };
 
 const KernelRow *findRow(std::string_view name) {

@@ -123,9 +123,7 @@ static Json &sectionObject(Json &root, const std::string &path) {
 static void openModel(Json &root) {
   Json &model = sectionObject(root, "model");
   model["additionalProperties"] = true;
-  model["properties"]["from"] =
-      Json{{"type", "string"},
-           {"description", "A Hugging Face config.json whose keys are taken; keys written beside it win."}};
+  model["properties"]["from"] = Json{{"type", "string"}, {"description", modelFromDoc}};
   Json &scaling = sectionObject(root, "model.rope_scaling");
   scaling["type"] = Json::array({"object", "null"});
   scaling["additionalProperties"] = true;

@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 
 #include <charconv>
+#include <cmath>
 
 namespace weft {
 
@@ -22,10 +23,13 @@ template <class... Functions> struct Overloaded : Functions... {
 template <class... Functions> Overloaded(Functions...) -> Overloaded<Functions...>;
 } // namespace
 
-/// The shortest text that reads back as the same number.
+/// The shortest text that reads back as the same number; with an exponent only where people would write one.
 static std::string renderNumber(double value) {
-  char buffer[32];
-  auto [end, error] = std::to_chars(buffer, buffer + sizeof(buffer), value);
+  char buffer[64];
+  double size = std::abs(value);
+  bool fixed = size == 0 || (size >= 1e-4 && size < 1e15);
+  auto [end, error] = std::to_chars(buffer, buffer + sizeof(buffer), value,
+                                    fixed ? std::chars_format::fixed : std::chars_format::scientific);
   return std::string(buffer, end);
 }
 
@@ -57,6 +61,8 @@ std::string Condition::phrase() const {
     return absl::StrCat("with ", path, " = ", absl::StrJoin(values, " or "));
   case Test::Positive:
     return absl::StrCat("with ", path, " > 0");
+  case Test::NotEmpty:
+    return absl::StrCat("with ", path);
   case Test::Empty:
     break;
   }
@@ -75,6 +81,8 @@ static bool holds(const Condition &condition, const Config &config) {
   }
   case Condition::Test::Positive:
     return renderField(key, &config) != "0";
+  case Condition::Test::NotEmpty:
+    return renderField(key, &config) != "[]";
   case Condition::Test::Empty:
     break;
   }

@@ -25,14 +25,15 @@ struct Choice {
 
 /// When a key counts at all. All conditions of a key must hold.
 struct Condition {
-  enum class Test { OneOf, Positive, Empty };
+  enum class Test { OneOf, Positive, NotEmpty, Empty };
   Test test;
   /// The key that is looked at.
   std::string path;
   /// Of OneOf.
   std::vector<std::string> values;
 
-  /// "with optimizer.kind = adamw or lion", "with data.validation_fraction > 0", "without model.program".
+  /// "with optimizer.kind = adamw or lion", "with data.validation_fraction > 0", "with train.dump.steps",
+  /// "without model.program".
   std::string phrase() const;
 };
 
@@ -65,6 +66,9 @@ public:
   }
   Key &usedWithPositive(std::string otherPath) {
     return conditions.push_back({Condition::Test::Positive, std::move(otherPath), {}}), *this;
+  }
+  Key &usedWithAny(std::string otherPath) {
+    return conditions.push_back({Condition::Test::NotEmpty, std::move(otherPath), {}}), *this;
   }
   Key &usedWithout(std::string otherPath) {
     return conditions.push_back({Condition::Test::Empty, std::move(otherPath), {}}), *this;
@@ -126,6 +130,11 @@ std::string quoteYaml(const std::string &text);
 
 /// Whether a key counts in this run.
 bool isUsed(const Key &key, const Config &config);
+
+/// The one key that is no value of a run: loading replaces it by the keys of the file (ModelKeys.h).
+inline constexpr char modelFromPath[] = "model.from";
+inline constexpr char modelFromDoc[] =
+    "A Hugging Face config.json whose keys are taken; keys written beside it win.";
 
 /// The parts of the table, one file each.
 std::vector<Key> modelKeys();

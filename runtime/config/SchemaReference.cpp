@@ -70,20 +70,27 @@ static std::string explainKey(const std::string &path, const Key &key) {
   return text;
 }
 
+/// One key in the list of its section.
+static std::string explainLine(std::string name, const std::string &doc, const std::string &defaultText) {
+  constexpr size_t docColumn = 26;
+  name.resize(std::max(name.size() + 2, docColumn), ' ');
+  return absl::StrCat("    ", name, doc, " [", defaultText, "]\n");
+}
+
 static std::string explainSection(const Section &section) {
   std::string text = absl::StrCat(section.name, "\n  ", section.doc, "\n");
+  if (section.name == "model")
+    absl::StrAppend(&text, explainLine("from", modelFromDoc, "none"));
   for (const Key &key : configSchema()) {
     if (sectionOf(key) != section.name)
       continue;
-    std::string name = absl::StrCat("    ", key.path.substr(section.name.size() + 1), "  ");
-    name.resize(std::max<size_t>(name.size(), 30), ' ');
-    absl::StrAppend(&text, name, key.doc, " [", key.defaultText(), "]\n");
+    absl::StrAppend(&text, explainLine(key.path.substr(section.name.size() + 1), key.doc, key.defaultText()));
   }
   return text;
 }
 
 static std::vector<std::string> knownPaths() {
-  std::vector<std::string> paths;
+  std::vector<std::string> paths = {modelFromPath};
   for (const Section &section : configSections())
     paths.push_back(section.name);
   for (const Key &key : configSchema()) {
@@ -98,6 +105,8 @@ static std::vector<std::string> knownPaths() {
 absl::StatusOr<std::string> explainPath(const std::string &path) {
   if (const Key *key = findKey(path))
     return explainKey(path, *key);
+  if (path == modelFromPath)
+    return absl::StrCat(path, "\n  ", modelFromDoc, "\n  type     a path\n  default  none\n");
   std::string text;
   for (const Section &section : configSections())
     if (section.name == path || section.name.compare(0, path.size() + 1, path + ".") == 0)
@@ -136,8 +145,10 @@ static void appendRow(std::string &text, const std::string &name, const Key &key
   std::string meaning = key.doc;
   for (const Choice &choice : key.choices)
     absl::StrAppend(&meaning, "<br>`", choice.name, "`: ", choice.doc);
-  if (!key.conditions.empty())
-    absl::StrAppend(&meaning, "<br>Only ", conditionText(key), ".");
+  // What holds for a whole section is said in its text.
+  for (const Condition &condition : key.conditions)
+    if (condition.test != Condition::Test::Empty)
+      absl::StrAppend(&meaning, "<br>Only ", condition.phrase(), ".");
   std::string type = key.choices.empty() ? typeWithUnit(key) : "a name";
   if (std::string range = key.rangeText(); !range.empty())
     absl::StrAppend(&type, ", ", range);
@@ -189,6 +200,8 @@ std::string referenceMarkdown() {
   for (const Section &section : configSections()) {
     absl::StrAppend(&text, "\n## ", section.name, "\n\n", section.doc, "\n\n",
                     "| key | type and range | default | meaning |\n|---|---|---|---|\n");
+    if (section.name == "model")
+      absl::StrAppend(&text, "| `from` | a path | none | ", modelFromDoc, " |\n");
     for (const Key &key : configSchema())
       if (sectionOf(key) == section.name)
         appendRow(text, key.path.substr(section.name.size() + 1), key);

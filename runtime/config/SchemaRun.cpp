@@ -83,10 +83,12 @@ static void addGenerateKeys(std::vector<Key> &keys) {
       .atMost(1000);
   add("top_k", fieldOf<&Config::generate, &Generate::topK>(),
       "Only the k likeliest tokens are sampled; 0: all.")
+      .usedWithPositive("generate.temperature")
       .unit("tokens")
       .atLeast(0)
       .atMost(1 << 24);
   add("seed", fieldOf<&Config::generate, &Generate::seed>(), "Seed of the sampling.")
+      .usedWithPositive("generate.temperature")
       .atLeast(0)
       .atMost(9007199254740992);
   add("prompt", fieldOf<&Config::generate, &Generate::prompt>(), "The text that is continued.");

@@ -156,7 +156,8 @@ static void addTrainKeys(std::vector<Key> &keys) {
       .atLeast(1)
       .atMost(2147483647);
   add("dump.match", fieldOf<&Config::train, &Train::dump, &DumpConfig::match>(),
-      "Shell patterns of the names of values to write.");
+      "Shell patterns of the names of values to write.")
+      .usedWithAny("train.dump.steps");
 }
 
 std::vector<Key> trainingKeys() {

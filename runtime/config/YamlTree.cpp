@@ -94,7 +94,7 @@ private:
     refuseAnchor(mark, anchor);
     refuseTag(mark, tag);
     if (!stack.empty() && stack.back().node.kind == ConfigNode::Kind::Map && !stack.back().key)
-      throw Refusal{mark.line + 1, "a map or list cannot be a key. Keys are words"};
+      throw Refusal{mark.line + 1, "a map or list cannot be a key (is a bracket left open?). Keys are words"};
     if (stack.size() >= static_cast<size_t>(maxConfigDepth))
       throw Refusal{mark.line + 1, absl::StrCat("nested deeper than ", maxConfigDepth, " levels. No key is")};
     Open opened;

@@ -11,6 +11,7 @@
 #include <memory>
 #include <new>
 #include <sys/stat.h>
+#include <type_traits>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -28,9 +29,17 @@ public:
   absl::StatusOr<Executable> unpack(const format::Executable &from);
 
 private:
+  bool isSound() const { return flaw == nullptr; }
   void charge(uint64_t bytes) {
-    exhausted = exhausted || bytes > budget;
-    budget -= exhausted ? 0 : bytes;
+    if (bytes > budget)
+      flaw = "parts of its structure overlap";
+    budget -= isSound() ? bytes : 0;
+  }
+  /// The FlatBuffers verifier looks at the alignment of a list's length, not of its elements. (Its builder
+  /// does not align lists without elements.)
+  void requireAligned(const void *elements, uint32_t count, size_t alignment) {
+    if (count != 0 && reinterpret_cast<uintptr_t>(elements) % alignment != 0)
+      flaw = "a list in its structure is not aligned";
   }
   std::string text(const flatbuffers::String *from);
   template <typename Number> std::vector<Number> numbers(const flatbuffers::Vector<Number> *from);
@@ -56,21 +65,22 @@ private:
   std::string_view file;
   uint64_t budget;
   uint64_t blobBudget;
-  bool exhausted = false;
+  const char *flaw = nullptr; ///< what is wrong with the structure, once something is
 };
 
 std::string Unpacker::text(const flatbuffers::String *from) {
   if (from == nullptr)
     return {};
   charge(from->size());
-  return exhausted ? std::string() : from->str();
+  return isSound() ? from->str() : std::string();
 }
 
 template <typename Number> std::vector<Number> Unpacker::numbers(const flatbuffers::Vector<Number> *from) {
   if (from == nullptr)
     return {};
   charge(sizeof(Number) * uint64_t{from->size()});
-  return exhausted ? std::vector<Number>() : std::vector<Number>(from->begin(), from->end());
+  requireAligned(from->Data(), from->size(), alignof(Number));
+  return isSound() ? std::vector<Number>(from->begin(), from->end()) : std::vector<Number>();
 }
 
 template <typename Struct, typename Source> std::vector<Struct> Unpacker::all(const Source *from) {
@@ -79,7 +89,8 @@ template <typename Struct, typename Source> std::vector<Struct> Unpacker::all(co
     return to;
   // Every element, offset or struct, takes at least 4 bytes of the structure.
   charge(4 * uint64_t{from->size()});
-  for (uint32_t i = 0; i < from->size() && !exhausted; ++i)
+  requireAligned(from->Data(), from->size(), alignof(std::remove_pointer_t<typename Source::return_type>));
+  for (uint32_t i = 0; i < from->size() && isSound(); ++i)
     to.push_back(convert(from->Get(i)));
   return to;
 }
@@ -126,7 +137,7 @@ KernelEntry Unpacker::convert(const format::Kernel *from) {
   if (from->attributes() == nullptr)
     return to;
   charge(4 * uint64_t{from->attributes()->size()});
-  for (uint32_t i = 0; i < from->attributes()->size() && !exhausted; ++i) {
+  for (uint32_t i = 0; i < from->attributes()->size() && isSound(); ++i) {
     const format::Attribute *attribute = from->attributes()->Get(i);
     to.call.attributes[text(attribute->key())] = {numbers(attribute->integers()),
                                                   numbers(attribute->numbers()), text(attribute->text())};
@@ -183,7 +194,7 @@ absl::StatusOr<Executable> Unpacker::unpack(const format::Executable &from) {
     return status;
   if (absl::Status status = readBlob(*from.tokenizer(), "the tokenizer", to.tokenizer); !status.ok())
     return status;
-  for (uint32_t i = 0; from.bases() != nullptr && i < from.bases()->size() && !exhausted; ++i) {
+  for (uint32_t i = 0; from.bases() != nullptr && i < from.bases()->size() && isSound(); ++i) {
     const format::Base *base = from.bases()->Get(i);
     charge(4);
     to.memory.bases.push_back(
@@ -200,8 +211,8 @@ absl::StatusOr<Executable> Unpacker::unpack(const format::Executable &from) {
   to.kernels = all<KernelEntry>(from.kernels());
   to.locations = all<std::string>(from.locations());
   to.programs = all<Program>(from.programs());
-  if (exhausted)
-    return absl::InvalidArgumentError("parts of its structure overlap");
+  if (!isSound())
+    return absl::InvalidArgumentError(flaw);
   return to;
 }
 
@@ -232,8 +243,8 @@ absl::StatusOr<Executable> parse(std::string_view bytes) {
   absl::StatusOr<FileHeader> header = readHeader(bytes);
   if (!header.ok())
     return header.status();
-  if (header->structureOffset != kHeaderBytes || header->structureBytes > bytes.size() - kHeaderBytes ||
-      header->structureBytes > kMaximumStructureBytes)
+  if (header->structureOffset != kHeaderBytes || header->structureBytes < sizeof(uint64_t) ||
+      header->structureBytes > bytes.size() - kHeaderBytes || header->structureBytes > kMaximumStructureBytes)
     return absl::InvalidArgumentError(absl::StrCat("its structure is said to be ", header->structureBytes,
                                                    " bytes at offset ", header->structureOffset));
   std::string_view structure = bytes.substr(kHeaderBytes, header->structureBytes);

@@ -1,4 +1,4 @@
-"""Checks of the sources themselves: formatting, layering, lengths, clang-tidy. Each check is one test."""
+"""Checks of the sources themselves: formatting, layering, lengths, the second compiler, clang-tidy. Each is one test."""
 
 import concurrent.futures
 import json
@@ -15,7 +15,8 @@ TIDY_SECONDS = 420  # what clang-tidy may take in all; files that it did not rea
 
 # In formatted code a function starts in column 0 with a line that is no type, namespace or preprocessor line, opens its
 # body at the end of that line or a later one, and ends at the next "}" in column 0. Tables (`= {`) are not functions.
-NOT_A_FUNCTION = re.compile(r"(namespace|struct|class|enum|union|extern|using|typedef|public:|private:)\b|[#}/\s]|$")
+TEMPLATE_HEAD = re.compile(r"^template\s*<.*>\s*")
+NOT_A_FUNCTION = re.compile(r"(namespace|struct|class|enum|union|extern|using|typedef|public|private|protected)\b|//|[#}]")
 TABLE_OPENS = re.compile(r"=\s*\{$")
 LENGTH_EXCUSED = "NOLINT(readability-function-size)"
 
@@ -56,7 +57,9 @@ def longFunctions(name, lines):
                     found.append(f"{name}:{head}: function of {length} lines, at most {LONGEST_FUNCTION}")
                 head, start, excused = None, None, False
             continue
-        if not NOT_A_FUNCTION.match(line):
+        if NOT_A_FUNCTION.match(TEMPLATE_HEAD.sub("", line)):
+            head = None
+        elif head is None and line and not line[0].isspace():
             head = number
         if head is None:
             excused = LENGTH_EXCUSED in line
@@ -75,6 +78,17 @@ def checkFunctionLength():
         with open(os.path.join(ROOT, name), encoding="utf-8", errors="replace") as file:
             found += longFunctions(name, file)
     return Result("function-length", not found, time.monotonic() - start, "\n".join(found))
+
+
+def checkGcc():
+    """runtime/, kernels/ and tools/weft build with g++ 12, the host compiler of nvcc; unit tests are left out."""
+    folder = os.path.join(ROOT, "build", "gcc-check")
+    status, output, seconds = 0, "", 0.0
+    if not os.path.exists(os.path.join(folder, "build.ninja")):
+        status, output, seconds = run(["cmake", "--preset", "gcc-runtime", "-B", folder, "-DWEFT_BUILD_TESTS=OFF"])
+    if status == 0:
+        status, output, seconds = run(["ninja", "-C", folder])
+    return Result("gcc", status == 0, seconds, "\n".join(line for line in output.splitlines() if not line.startswith("[")))
 
 
 def landedCommit():
@@ -128,7 +142,7 @@ def checkTidy():
 
 
 CHECKS = {"format": checkFormat, "layering": checkLayering, "file-length": checkFileLength,
-          "function-length": checkFunctionLength, "clang-tidy": checkTidy}
+          "function-length": checkFunctionLength, "gcc": checkGcc, "clang-tidy": checkTidy}
 
 
 def runChecks(report):

@@ -34,8 +34,9 @@ HOUSE = sorted({folder.split("/")[0] for folder in ARROWS})
 
 INCLUDE = re.compile(r'^\s*#?\s*include\s*([<"])([^>"]+)[>"]')
 COMMAND = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\s*\(([^()]*)\)", re.DOTALL)
-DEFINING = {"weft_add_library", "weft_add_mlir_library", "weft_add_executable", "weft_add_unit_test", "weft_add_fuzzer",
-            "add_library", "add_executable"}
+DEFINING = re.compile(r"(weft_add_\w+|add_library|add_executable)$")
+# A folder's own weft_add_... is checked where it is called, so its body, which forwards DEPENDS, is not.
+HELPER = re.compile(r"^[ \t]*function\s*\(.*?^[ \t]*endfunction\s*\(", re.DOTALL | re.MULTILINE | re.IGNORECASE)
 
 
 def mayUse(user, used):
@@ -86,7 +87,7 @@ def withoutComments(text):
 def cmakeCommands(root, name):
     """(command, [(word, line)]) of a CMake file; nested parentheses (generator conditions) are not link dependencies."""
     with open(os.path.join(root, name), encoding="utf-8") as file:
-        text = withoutComments(file.read())
+        text = HELPER.sub(lambda body: re.sub(r"[^\n]", " ", body[0]), withoutComments(file.read()))
     for found in COMMAND.finditer(text):
         words = []
         for word in re.finditer(r'"[^"]*"|[^\s"]+', found[2]):
@@ -97,7 +98,7 @@ def cmakeCommands(root, name):
 def dependencyWords(command, words):
     """(target, [(dependency, line)]) that a command states, or None."""
     names = [word for word, _ in words]
-    if command in DEFINING and "DEPENDS" in names:
+    if DEFINING.match(command) and "DEPENDS" in names:
         return names[0], words[names.index("DEPENDS") + 1:]
     if command == "target_link_libraries" and words:
         return names[0], [word for word in words[1:] if word[0] not in ("PUBLIC", "PRIVATE", "INTERFACE")]
@@ -106,7 +107,7 @@ def dependencyWords(command, words):
 
 def linkViolations(root, files):
     commands = [(name, command, words) for name in files for command, words in cmakeCommands(root, name) if words]
-    home = {words[0][0]: os.path.dirname(name) + "/" for name, command, words in commands if command in DEFINING}
+    home = {words[0][0]: os.path.dirname(name) + "/" for name, command, words in commands if DEFINING.match(command)}
     for name, command, words in commands:
         folder = os.path.dirname(name) + "/"
         if command in ("weft_add_mlir_library", "weft_use_mlir") and folder.startswith(WITHOUT_MLIR):
@@ -115,7 +116,7 @@ def linkViolations(root, files):
         for dependency, line in stated[1] if stated else []:
             if re.match(r"(MLIR|LLVM)", dependency) and folder.startswith(WITHOUT_MLIR):
                 yield f"{name}:{line}: {stated[0]} links {dependency}: runtime/, kernels/ and tools/weft are built without MLIR"
-            elif "${" in dependency and not re.fullmatch(r"\$\{WEFT_\w+_LIBRARY\}", dependency):
+            elif "${" in dependency and not re.fullmatch(r"\$\{(WEFT_\w+_LIBRARY|CMAKE_DL_LIBS)\}", dependency):
                 yield f"{name}:{line}: {stated[0]} links {dependency}: name each library, so that its layer can be checked"
             elif dependency in home and not mayUse(folder, home[dependency]):
                 yield f"{name}:{line}: {stated[0]} links {dependency} of {home[dependency].rstrip('/')}: {reason(folder)}"

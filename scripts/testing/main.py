@@ -29,7 +29,7 @@ def main():
     parser.add_argument("--only", metavar="PATTERN",
                         help="run the tests whose name matches this regular expression, letter case ignored. Names: Suite.Test of "
                         "GoogleTest, paths under tests/lit, module.Class.method of tests/system, FILE.md:LINE of documentation, "
-                        "format, layering, file-length, function-length, clang-tidy")
+                        "format, layering, file-length, function-length, gcc, clang-tidy")
     arguments = parser.parse_args()
     report = Report(arguments.only)
     if build(report):

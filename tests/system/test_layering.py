@@ -70,5 +70,12 @@ class Layering(SystemTest):
         self.write("runtime/exec/CMakeLists.txt", "weft_add_library(WeftRuntimeExec Exec.cpp DEPENDS ${libraries})\n")
         self.assertRefused("runtime/exec/CMakeLists.txt:1: WeftRuntimeExec links ${libraries}: name each library, so that its layer can be checked")
 
+    def testAHelperIsCheckedWhereItIsCalled(self):
+        self.write("runtime/exec/Exec.cpp", "")
+        self.write("runtime/exec/CMakeLists.txt", "weft_add_library(WeftRuntimeExec Exec.cpp)\n")
+        self.write("passes/CMakeLists.txt", "function(weft_add_pass_library name)\n  weft_add_mlir_library(${name} DEPENDS ${ARG_DEPENDS})\nendfunction()\n"
+                   "weft_add_pass_library(WeftPlace P.cpp\n  DEPENDS WeftRuntimeExec)\n")
+        self.assertRefused("passes/CMakeLists.txt:5: WeftPlace links WeftRuntimeExec of runtime/exec: passes may use itself, dialects")
+
     def testAnEmptyTreeIsNoPass(self):
         self.assertEqual(self.check().returncode, 1)

@@ -41,8 +41,14 @@ class FunctionLength(SystemTest):
 
     def testNamespacesClassesAndTablesAreNoFunctions(self):
         body = "  1,\n" * 100
-        for head in ("namespace weft {", "class A {", "const int table[] = {", "enum class B {"):
+        for head in ("namespace weft {", "class A {", "template <typename T>\nclass A final : public B {",
+                     "template <typename T> struct A {", "const int table[] = {", "enum class B {"):
             self.assertEqual(self.lengths(head + "\n" + body + "};\n"), [], head)
+
+    def testALongTemplateIsAFunction(self):
+        body = "  f();\n" * 81
+        for head in ("template <class T> void g() {", "template <class T>\nvoid g() {"):
+            self.assertEqual(self.lengths(head + "\n" + body + "}\n"), ["a.cpp:1: function of 81 lines, at most 80"], head)
 
     def testAnExcusedFunctionIsAllowed(self):
         body = "  f();\n" * 100

@@ -82,21 +82,22 @@ static Finding gpuFinding(const CudaDriver &driver, int device) {
 std::vector<Finding> examineGpus() {
   Library library("libcuda.so.1");
   if (!library)
-    return {{"GPUs", "driver", "", Presence::Absent, "NVIDIA GPUs: libcuda.so.1 was not found",
+    return {{"GPUs", "NVIDIA driver", "", Presence::Absent, "GPUs: libcuda.so.1 was not found",
              "apt-get install nvidia-driver"}};
   CudaDriver driver(library);
   int status = driver.complete() ? driver.init(0) : -1;
   if (status != 0)
-    return {{"GPUs", "driver", "", Presence::Absent,
-             "NVIDIA GPUs: the driver library is there, but cuInit gives error " + std::to_string(status) +
+    return {{"GPUs", "NVIDIA driver", "", Presence::Absent,
+             "GPUs: the driver library is there, but cuInit gives error " + std::to_string(status) +
                  " (is the kernel module loaded, and the device visible in this container?)",
              ""}};
   int version = 0, count = 0;
   driver.driverVersion(&version);
   driver.deviceCount(&count);
   std::vector<Finding> findings = {
-      {"GPUs", "driver", "CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10),
-       Presence::Found, "", ""}};
+      {"GPUs", "NVIDIA driver",
+       "CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10), Presence::Found,
+       "", ""}};
   for (int device = 0; device < count; ++device)
     findings.push_back(gpuFinding(driver, device));
   return findings;

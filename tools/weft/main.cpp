@@ -5,8 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/support/ExitCode.h"
+#include "tools/weft/CkptCommand.h"
 #include "tools/weft/Command.h"
 #include "tools/weft/ConfigCommand.h"
+#include "tools/weft/DataCommand.h"
+#include "tools/weft/DoctorCommand.h"
+#include "tools/weft/PlotCommand.h"
 
 #include <cstdio>
 #include <exception>
@@ -18,6 +22,10 @@ using AddCommand = void (*)(CLI::App &);
 /// In the order of --help.
 constexpr AddCommand commands[] = {
     weft::addConfigCommand,
+    weft::addDoctorCommand,
+    weft::addCkptCommand,
+    weft::addDataCommand,
+    weft::addPlotCommand,
 };
 } // namespace
 

@@ -1,4 +1,4 @@
-// Steps allocate nothing: operator new is counted in this program, on every thread.
+// Steps allocate nothing: malloc and operator new are counted in this program, on every thread.
 #include "runtime/exec/Executor.h"
 #include "tests/unit/device/TestKernels.h"
 #include "tests/unit/executable/SampleExecutable.h"
@@ -14,7 +14,7 @@ std::atomic<int64_t> allocations{0};
 
 extern "C" void *__libc_malloc(size_t bytes);
 
-/// Every allocation of C++ and C goes through here.
+/// operator new goes through here as well.
 extern "C" void *malloc(size_t bytes) {
   allocations.fetch_add(1, std::memory_order_relaxed);
   return __libc_malloc(bytes);

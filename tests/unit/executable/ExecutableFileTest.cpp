@@ -1,4 +1,5 @@
 #include "runtime/executable/ExecutableFile.h"
+#include "runtime/executable/ExecutableFormat_generated.h"
 #include "runtime/executable/FileHeader.h"
 #include "tests/unit/executable/SampleExecutable.h"
 
@@ -123,6 +124,8 @@ const Refused kRefused[] = {
      [] { return withHeader([](FileHeader &header) { header.structureBytes = ~uint64_t{0}; }); },
      absl::StatusCode::kInvalidArgument,
      "its structure is said to be 18446744073709551615 bytes at offset 128"},
+    {"NoStructure", [] { return withHeader([](FileHeader &header) { header.structureBytes = 0; }); },
+     absl::StatusCode::kInvalidArgument, "its structure is said to be 0 bytes at offset 128"},
     {"DamagedStructure",
      [] {
        std::string bytes = sampleBytes();
@@ -153,6 +156,54 @@ const Refused kRefused[] = {
 
 INSTANTIATE_TEST_SUITE_P(ExecutableFile, ParseRefuses, ::testing::ValuesIn(kRefused),
                          [](const auto &info) { return info.param.name; });
+
+/// A whole file around a structure.
+std::string fileOf(const flatbuffers::FlatBufferBuilder &builder) {
+  FileHeader header = {};
+  std::memcpy(header.magic, kMagic, sizeof(kMagic));
+  header.formatVersion = kFormatVersion;
+  header.structureOffset = kHeaderBytes;
+  header.structureBytes = builder.GetSize();
+  header.structureChecksum = XXH64(builder.GetBufferPointer(), builder.GetSize(), 0);
+  header.fileBytes = kHeaderBytes + builder.GetSize();
+  header.headerChecksum = XXH64(&header, offsetof(FileHeader, headerChecksum), 0);
+  std::string bytes(reinterpret_cast<const char *>(&header), sizeof(header));
+  return bytes.append(reinterpret_cast<const char *>(builder.GetBufferPointer()), builder.GetSize());
+}
+
+TEST(ExecutableFile, AStructureWhoseStringsShareTheirBytesCannotGrowInMemory) {
+  flatbuffers::FlatBufferBuilder builder;
+  auto version = builder.CreateString("0.1.0"), set = builder.CreateString("test");
+  format::Blob nothing(0, 0, XXH64(nullptr, 0, 0));
+  auto location = builder.CreateString(std::string(10000, 'x'));
+  auto locations =
+      builder.CreateVector(std::vector<flatbuffers::Offset<flatbuffers::String>>(10000, location));
+  builder.Finish(
+      format::CreateExecutable(builder, version, set, 1, &nothing, &nothing, 0, 0, 0, 0, locations));
+  EXPECT_EQ(parseExecutable(fileOf(builder), "a.weft").status().message(),
+            "a.weft: parts of its structure overlap. Write it again: weft compile RUN.yaml -o a.weft");
+}
+
+TEST(ExecutableFile, BlobsThatShareTheirBytesCannotGrowInMemory) {
+  flatbuffers::FlatBufferBuilder builder;
+  auto version = builder.CreateString("0.1.0"), set = builder.CreateString("test");
+  std::string contents(2000, 'x'); // behind the structure, as config and as tokenizer
+  uint64_t checksum = XXH64(contents.data(), contents.size(), 0);
+  format::Blob blob(1024, contents.size(), checksum);
+  builder.Finish(format::CreateExecutable(builder, version, set, 1, &blob, &blob));
+  std::string bytes = fileOf(builder);
+  bytes.resize(1024);
+  bytes += contents;
+  FileHeader header;
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  header.fileBytes = bytes.size();
+  header.headerChecksum = XXH64(&header, offsetof(FileHeader, headerChecksum), 0);
+  std::memcpy(bytes.data(), &header, sizeof(header));
+  EXPECT_EQ(
+      parseExecutable(bytes, "a.weft").status().message(),
+      "a.weft: the tokenizer shares its bytes with other parts of the file. Write it again: weft compile "
+      "RUN.yaml -o a.weft");
+}
 
 TEST(ExecutableFile, WhatCannotRunIsNotWritten) {
   Executable executable = sampleExecutable();

@@ -29,6 +29,8 @@ struct AttentionCase {
   KernelCall backwardCall() const;
 };
 
+inline void PrintTo(const AttentionCase &c, std::ostream *out) { *out << c.forwardCall().str(); }
+
 /// q, k, v, [segments_q, segments_k], [sinks], random but for the seed.
 std::vector<Tensor> attentionOperands(const AttentionCase &c, uint64_t seed);
 

@@ -1,0 +1,48 @@
+//===- Compile.h - From a config to an executable ------------------------------===//
+#ifndef WEFT_COMPILER_COMPILE_H
+#define WEFT_COMPILER_COMPILE_H
+
+#include "passes/memory/MemoryReport.h"
+#include "runtime/config/Config.h"
+#include "runtime/executable/Executable.h"
+
+#include "absl/status/statusor.h"
+
+#include <map>
+#include <string>
+
+namespace weft {
+
+struct CompileOptions {
+  std::string printAfter;     ///< a phase whose result is printed; empty for none
+  std::string reproducerPath; ///< where a failing pass leaves its input; empty for nowhere
+};
+
+/// How often each composite became a kernel, and how often its decomposition.
+struct CompositeCount {
+  int64_t kernels = 0, decompositions = 0;
+};
+
+struct Compiled {
+  Executable executable;
+  MemoryReport memory;
+  std::map<std::string, CompositeCount> composites;
+};
+
+/// Compiles the programs of a job. Sets the instruction set of this process. InvalidArgument, with the
+/// compiler's diagnostics, when the program cannot be compiled. The memory limit is not looked at: see
+/// checkMemoryLimit.
+absl::StatusOr<Compiled> compileJob(const Config &config, const std::string &resolvedConfig,
+                                    const CompileOptions &options);
+
+/// OK, or ResourceExhausted with the table and the three changes that save most, each compiled to know its
+/// bytes.
+absl::Status checkMemoryLimit(const Config &config, const Compiled &compiled, int64_t limitBytes);
+
+/// The tables of --explain memory and --explain fusion.
+std::string explainMemory(const MemoryReport &report);
+std::string explainFusion(const Compiled &compiled);
+
+} // namespace weft
+
+#endif // WEFT_COMPILER_COMPILE_H

@@ -1,0 +1,121 @@
+//===- Explain.cpp - What --explain prints, and what would fit ------------------===//
+#include "compiler/Compile.h"
+
+#include "runtime/support/ExitCode.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+namespace weft {
+namespace {
+std::string mebibytes(int64_t bytes) {
+  return absl::StrFormat("%.1f MiB", static_cast<double>(bytes) / (1 << 20));
+}
+
+constexpr const char *kCategories[] = {"parameters", "optimizer", "gradients", "activations",
+                                       "workspaces", "inputs",    "constants", "other"};
+
+/// One way to need less memory: what to write in the config, and the config with it.
+struct Change {
+  std::string text;
+  Config config;
+};
+
+/// What can be changed without another model: each alone, where it applies.
+std::vector<Change> possibleChanges(const Config &config) {
+  std::vector<Change> changes;
+  auto add = [&](std::string text, const std::function<void(Config &)> &apply) {
+    Change change{std::move(text), config};
+    apply(change.config);
+    changes.push_back(std::move(change));
+  };
+  int64_t smaller = config.train.microBatch - 1;
+  while (smaller > 1 && (smaller > config.train.microBatch / 2 || config.train.globalBatch % smaller != 0))
+    --smaller;
+  if (smaller >= 1)
+    add(absl::StrCat("train.micro_batch: ", smaller), [&](Config &c) { c.train.microBatch = smaller; });
+  if (smaller > 1)
+    add("train.micro_batch: 1", [](Config &c) { c.train.microBatch = 1; });
+  if (config.precision.recipe == PrecisionRecipe::Fp32)
+    add("precision.recipe: bf16", [](Config &c) { c.precision.recipe = PrecisionRecipe::Bf16; });
+  if (config.optimizer.kind == OptimizerKind::Adamw)
+    add("optimizer.kind: lion", [](Config &c) { c.optimizer.kind = OptimizerKind::Lion; });
+  if (config.data.sequenceLength >= 2)
+    add(absl::StrCat("data.sequence_length: ", config.data.sequenceLength / 2),
+        [](Config &c) { c.data.sequenceLength /= 2; });
+  return changes;
+}
+} // namespace
+
+std::string explainMemory(const MemoryReport &report) {
+  std::string text = absl::StrFormat("memory: %s in all, known before the job starts (%d bytes)\n",
+                                     mebibytes(report.peakBytes), report.peakBytes);
+  for (const char *category : kCategories)
+    if (int64_t bytes = report.categoryBytes(category))
+      absl::StrAppendFormat(&text, "  %-12s %14d bytes  %10s  %5.1f %%\n", category, bytes, mebibytes(bytes),
+                            100.0 * static_cast<double>(bytes) / static_cast<double>(report.peakBytes));
+  absl::StrAppendFormat(&text, "activations at the peak of %s (no plan needs less than %s):\n",
+                        report.peakAction, mebibytes(report.scratchLowerBound));
+  size_t shown = std::min<size_t>(report.peakHolders.size(), 20);
+  for (size_t index = 0; index < shown; ++index)
+    absl::StrAppendFormat(&text, "  %14d bytes  %s\n", report.peakHolders[index].second,
+                          report.peakHolders[index].first);
+  if (report.peakHolders.size() > shown)
+    absl::StrAppendFormat(&text, "  and %d smaller ones\n", report.peakHolders.size() - shown);
+  return text;
+}
+
+std::string explainFusion(const Compiled &compiled) {
+  std::string text =
+      "composites: kernels of the CPU, or their decomposition into element-wise programs and primitives\n";
+  for (const auto &[name, count] : compiled.composites)
+    absl::StrAppendFormat(&text, "  %-40s %5d kernels  %5d decompositions\n", name, count.kernels,
+                          count.decompositions);
+  for (const Program &program : compiled.executable.programs) {
+    size_t elementwise = 0;
+    for (const Command &command : program.commands)
+      if (command.kind == CommandKind::Launch &&
+          compiled.executable.kernels[command.kernel].call.name == "elementwise")
+        ++elementwise;
+    absl::StrAppendFormat(&text, "program %s: %d commands, %d of them element-wise programs\n", program.name,
+                          program.commands.size(), elementwise);
+  }
+  return text;
+}
+
+absl::Status checkMemoryLimit(const Config &config, const Compiled &compiled, int64_t limitBytes) {
+  const MemoryReport &report = compiled.memory;
+  if (report.peakBytes <= limitBytes)
+    return absl::OkStatus();
+  std::string text =
+      absl::StrFormat("memory: this plan needs %s (%d bytes), the limit is %s (launch.memory_limit).\n   ",
+                      mebibytes(report.peakBytes), report.peakBytes, mebibytes(limitBytes));
+  for (const char *category : kCategories)
+    if (int64_t bytes = report.categoryBytes(category))
+      absl::StrAppendFormat(&text, " %s %s  ", category, mebibytes(bytes));
+  struct Saving {
+    std::string text;
+    int64_t bytes;
+  };
+  std::vector<Saving> savings;
+  for (const Change &change : possibleChanges(config)) {
+    absl::StatusOr<Compiled> other = compileJob(change.config, "", {});
+    if (other.ok() && other->memory.peakBytes < report.peakBytes)
+      savings.push_back({change.text, other->memory.peakBytes});
+  }
+  std::stable_sort(savings.begin(), savings.end(),
+                   [](const Saving &a, const Saving &b) { return a.bytes < b.bytes; });
+  if (savings.size() > 3)
+    savings.resize(3);
+  absl::StrAppend(&text, "\n  What saves most:");
+  for (const Saving &saving : savings)
+    absl::StrAppendFormat(&text, "\n    %s -> %s (%d bytes)%s", saving.text, mebibytes(saving.bytes),
+                          saving.bytes, saving.bytes <= limitBytes ? ", fits" : "");
+  return withExitCode(absl::ResourceExhaustedError(text), ExitCode::OutOfMemory);
+}
+
+} // namespace weft

@@ -1,0 +1,145 @@
+//===- Pipeline.cpp - The ordered list of phases --------------------------------===//
+//
+// Read `addPhases` from top to bottom: it is the life of a program, from what the model means to where every
+// byte lies. The phases that only a mesh needs (place, partition, cut, recompute, overlap) join it with the
+// mesh.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/Pipeline.h"
+
+#include "passes/differentiate/Differentiate.h"
+#include "passes/fuse/Fuse.h"
+#include "passes/memory/Memory.h"
+#include "passes/pipeline/Schedule.h"
+#include "passes/precision/Precision.h"
+#include "passes/update/Update.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+#include <functional>
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+PrecisionOptions precisionOptions(const Config &config) {
+  PrecisionOptions options;
+  switch (config.precision.recipe) {
+  case PrecisionRecipe::Fp32:
+    options.recipe = "fp32";
+    break;
+  case PrecisionRecipe::Bf16:
+    options.recipe = "bf16";
+    break;
+  case PrecisionRecipe::Fp16:
+    options.recipe = "fp16";
+    break;
+  }
+  options.initialLossScale = config.precision.lossScale.initial;
+  return options;
+}
+
+std::string scheduleName(LrScheduleKind kind) {
+  switch (kind) {
+  case LrScheduleKind::Constant:
+    return "constant";
+  case LrScheduleKind::Linear:
+    return "linear";
+  case LrScheduleKind::Cosine:
+    return "cosine";
+  case LrScheduleKind::Wsd:
+    return "wsd";
+  case LrScheduleKind::InverseSqrt:
+    return "inverse_sqrt";
+  }
+  return "constant";
+}
+
+UpdateOptions updateOptions(const Config &config) {
+  UpdateOptions options;
+  const OptimizerConfig &optimizer = config.optimizer;
+  options.optimizer = optimizer.kind == OptimizerKind::Adamw ? "adamw"
+                      : optimizer.kind == OptimizerKind::Sgd ? "sgd"
+                                                             : "lion";
+  options.lr = optimizer.lr;
+  options.beta1 = optimizer.kind == OptimizerKind::Sgd ? optimizer.momentum : optimizer.betas[0];
+  options.beta2 = optimizer.betas[1];
+  options.epsilon = optimizer.epsilon;
+  options.weightDecay = optimizer.weightDecay;
+  options.clipGradNorm = optimizer.clipGradNorm;
+  options.noDecay.assign(optimizer.noDecay.begin(), optimizer.noDecay.end());
+  for (const ParameterGroup &group : optimizer.groups)
+    options.groups.push_back(group.match + ":" + std::to_string(group.lrScale) + ":" +
+                             std::to_string(group.weightDecay.value_or(optimizer.weightDecay)));
+  options.schedule = scheduleName(config.lrSchedule.kind);
+  options.steps = config.train.steps;
+  options.warmupSteps = config.lrSchedule.warmupSteps;
+  options.decaySteps = config.lrSchedule.decaySteps;
+  options.minLrRatio = config.lrSchedule.minLrRatio;
+  options.lossScaleWindow = config.precision.lossScale.growthInterval;
+  return options;
+}
+
+/// One phase: a name that people know, and the passes that it is made of.
+struct Phase {
+  std::string name;
+  std::function<void(PassManager &, const Config &)> addPasses;
+};
+
+const std::vector<Phase> &phases() {
+  static const std::vector<Phase> list = {
+      //===-- the global program: what to compute ------------------------------===//
+      // Before differentiate, so that the backward is built in the recipe's types and no gradient is rounded
+      // on its way.
+      {"precision", [](PassManager &manager,
+                       const Config &config) { manager.addPass(createPrecision(precisionOptions(config))); }},
+      {"differentiate", [](PassManager &manager, const Config &) { manager.addPass(createDifferentiate()); }},
+      // After it the step is whole. Equal values are merged here once: later phases may not (a recomputed
+      // value is a
+      // copy on purpose).
+      {"update",
+       [](PassManager &manager, const Config &config) {
+         manager.addPass(createUpdate(updateOptions(config)));
+         manager.addPass(createCanonicalizerPass());
+         manager.addPass(createCSEPass());
+       }},
+      //===-- the scheduled program: when it happens, and where -----------------===//
+      {"schedule", [](PassManager &manager, const Config &) { manager.addPass(createSchedule()); }},
+      {"fuse", [](PassManager &manager, const Config &) { manager.addPass(createFuse()); }},
+      // Nothing may change the program after this: every byte has its place.
+      {"memory", [](PassManager &manager, const Config &) { manager.addPass(createMemory()); }},
+  };
+  return list;
+}
+
+} // namespace
+
+std::vector<std::string> phaseNames() {
+  std::vector<std::string> names = {"build"};
+  for (const Phase &phase : phases())
+    names.push_back(phase.name);
+  return names;
+}
+
+LogicalResult runPhases(ModuleOp module, const Config &config, const std::string &printAfter,
+                        const std::string &reproducerPath) {
+  auto print = [&](StringRef phase) {
+    if (phase == printAfter)
+      module.print(llvm::outs());
+  };
+  print("build");
+  for (const Phase &phase : phases()) {
+    PassManager manager(module.getContext());
+    if (!reproducerPath.empty())
+      manager.enableCrashReproducerGeneration(reproducerPath);
+    phase.addPasses(manager, config);
+    if (failed(manager.run(module)))
+      return failure();
+    print(phase.name);
+  }
+  return success();
+}
+
+} // namespace weft

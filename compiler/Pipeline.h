@@ -1,0 +1,26 @@
+//===- Pipeline.h - The ordered list of phases ---------------------------------===//
+#ifndef WEFT_COMPILER_PIPELINE_H
+#define WEFT_COMPILER_PIPELINE_H
+
+#include "runtime/config/Config.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Support/LLVM.h"
+
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/// The phases in order, by name: what --print-after accepts. `build` is the first, `memory` the last.
+std::vector<std::string> phaseNames();
+
+/// Runs every phase after `build` on the module, each followed by the verifier. After the phase `printAfter`
+/// (if it is not empty) the module is printed to standard output. When a pass fails, a reproducer is written
+/// to `reproducerPath` (if it is not empty): `weft-opt --run-reproducer FILE` repeats the failure.
+mlir::LogicalResult runPhases(mlir::ModuleOp module, const Config &config, const std::string &printAfter,
+                              const std::string &reproducerPath);
+
+} // namespace weft
+
+#endif // WEFT_COMPILER_PIPELINE_H

@@ -1,0 +1,116 @@
+#include "dialects/sched/SchedDialect.h"
+
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace weft::sched;
+
+#include "dialects/sched/SchedDialect.cpp.inc"
+#include "dialects/sched/SchedEnums.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialects/sched/SchedAttributes.cpp.inc"
+#define GET_OP_CLASSES
+#include "dialects/sched/SchedOps.cpp.inc"
+
+void SchedDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialects/sched/SchedAttributes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/sched/SchedOps.cpp.inc"
+      >();
+}
+
+LogicalResult ProgramOp::verifyRegions() {
+  llvm::StringMap<ActionOp> actions;
+  llvm::StringSet<> slots;
+  for (Operation &op : getBody().front()) {
+    if (auto action = dyn_cast<ActionOp>(op)) {
+      if (!actions.insert({action.getName(), action}).second)
+        return action.emitOpError() << "is the second of this name";
+    } else if (auto slot = dyn_cast<SlotOp>(op)) {
+      if (!slots.insert(slot.getName()).second)
+        return slot.emitOpError() << "is the second of this name";
+    } else if (!isa<RunOp>(op)) {
+      return op.emitOpError() << "may not stand in a program: it holds slots, actions and runs";
+    }
+  }
+  for (auto run : getBody().front().getOps<RunOp>()) {
+    ActionOp action = actions.lookup(run.getAction());
+    if (!action)
+      return run.emitOpError() << "names no action of this program";
+    if (action.getPerMicrobatch() != run.getMicrobatch().has_value())
+      return run.emitOpError() << "expects a microbatch exactly if the action is per microbatch";
+    if (run.getMicrobatch() && *run.getMicrobatch() >= getMicrobatches())
+      return run.emitOpError() << "expects a microbatch below " << getMicrobatches() << ", got "
+                               << *run.getMicrobatch();
+  }
+  return success();
+}
+
+LogicalResult SlotOp::verify() {
+  if (getPerMicrobatch() && getKind() != SlotKind::input)
+    return emitOpError() << "is per microbatch, but only inputs are";
+  return success();
+}
+
+namespace {
+SlotOp findSlot(Operation *op, StringRef name) {
+  if (auto program = op->getParentOfType<ProgramOp>())
+    for (auto slot : program.getBody().front().getOps<SlotOp>())
+      if (slot.getName() == name)
+        return slot;
+  return {};
+}
+LogicalResult verifySlot(Operation *op, SlotOp slot, StringRef name, Type type) {
+  if (!slot)
+    return op->emitOpError() << "names slot \"" << name << "\", which this program does not have";
+  if (slot.getType() != type)
+    return op->emitOpError() << "expects type " << slot.getType() << " of slot \"" << name << "\", got "
+                             << type;
+  return success();
+}
+} // namespace
+
+LogicalResult LoadOp::verify() {
+  return verifySlot(*this, findSlot(*this, getSlot()), getSlot(), getResult().getType());
+}
+
+LogicalResult StoreOp::verify() {
+  SlotOp slot = findSlot(*this, getSlot());
+  if (slot && slot.getKind() == SlotKind::input)
+    return emitOpError() << "cannot write input \"" << getSlot() << "\"";
+  return verifySlot(*this, slot, getSlot(), getValue().getType());
+}
+
+LogicalResult ViewOp::verify() {
+  auto from = cast<RankedTensorType>(getOperand().getType()),
+       to = cast<RankedTensorType>(getResult().getType());
+  if (from.getElementType() != to.getElementType() || from.getNumElements() != to.getNumElements())
+    return emitOpError() << "expects one element type and one number of elements, got " << from << " -> "
+                         << to;
+  return success();
+}
+
+LogicalResult LaunchOp::verify() {
+  for (NamedAttribute setting : getSettings())
+    if (!isa<StringAttr, DenseI64ArrayAttr, DenseF64ArrayAttr>(setting.getValue()))
+      return emitOpError() << "expects setting " << setting.getName()
+                           << " to be a string, an array<i64> or an array<f64>, got " << setting.getValue();
+  if (getPlaces() && getPlaces()->size() != getOutputs().size())
+    return emitOpError() << "expects one place per result, got " << getPlaces()->size();
+  return success();
+}
+
+LogicalResult BaseOp::verify() {
+  auto bytes = static_cast<int64_t>(getBytes()), slots = static_cast<int64_t>(getSlots());
+  if (bytes < 0 || bytes % 64 != 0 || slots < 1)
+    return emitOpError() << "expects at least one slot of a multiple of 64 bytes, got " << slots << " of "
+                         << bytes;
+  return success();
+}

@@ -1,0 +1,22 @@
+//===- SchedDialect.h - The dialect of actions, commands and places ---------===//
+#ifndef WEFT_DIALECTS_SCHED_SCHEDDIALECT_H
+#define WEFT_DIALECTS_SCHED_SCHEDDIALECT_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "dialects/sched/SchedDialect.h.inc"
+#include "dialects/sched/SchedEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialects/sched/SchedAttributes.h.inc"
+
+#define GET_OP_CLASSES
+#include "dialects/sched/SchedOps.h.inc"
+
+#endif // WEFT_DIALECTS_SCHED_SCHEDDIALECT_H

@@ -1,0 +1,53 @@
+//===- LinearCrossEntropyShape.h - What a cross-entropy call asks for -----===//
+//
+// Sizes, types and attributes of the three `linear_cross_entropy` kernels, checked against the signature
+// once; and the one tiling that all three use, which is why their bits agree: rows in blocks, the vocabulary
+// in tiles, both a function of the sizes alone.
+//
+//===----------------------------------------------------------------------===//
+#ifndef WEFT_KERNELS_CPU_LINEARCROSSENTROPYSHAPE_H
+#define WEFT_KERNELS_CPU_LINEARCROSSENTROPYSHAPE_H
+
+#include "kernels/common/KernelCall.h"
+
+#include "absl/status/statusor.h"
+
+namespace weft::cpu {
+
+struct LinearCrossEntropyShape {
+  int64_t rows = 0;       ///< all leading dimensions of x together
+  int64_t hidden = 0;     ///< h
+  int64_t vocabulary = 0; ///< v
+  int64_t ignoreIndex = 0;
+  bool hasIgnoreIndex = false;
+  double labelSmoothing = 0;
+  double zLoss = 0;
+  double softcap = 0; ///< 0: none
+  bool wide = false;  ///< everything is f64, and computed so
+  DType input = DType::F32, weight = DType::F32;
+  DType statistics = DType::F32; ///< of losses, lse and their gradients: f32, or f64 in a wide call
+  DType inputGradient = DType::F32, weightGradient = DType::F32;
+
+  int64_t rowBlock =
+      0; ///< rows whose logits exist at a time (in backward kernels, for all of the vocabulary)
+  int64_t vocabularyTile = 0; ///< columns of one product
+
+  int64_t rowBlocks() const { return (rows + rowBlock - 1) / rowBlock; }
+  int64_t vocabularyTiles() const { return (vocabulary + vocabularyTile - 1) / vocabularyTile; }
+
+  /// True when a row with this target has a loss.
+  bool counts(int32_t target) const {
+    return target >= 0 && target < vocabulary && !(hasIgnoreIndex && target == ignoreIndex);
+  }
+
+  /// Of `linear_cross_entropy(x, w, targets) -> loss, z_loss, lse`.
+  static absl::StatusOr<LinearCrossEntropyShape> forward(const KernelCall &call);
+  /// Of `linear_cross_entropy_backward(dloss, dz_loss, x, w, targets, lse) -> dx, dw`.
+  static absl::StatusOr<LinearCrossEntropyShape> backward(const KernelCall &call);
+  /// Of `linear_cross_entropy_forward_backward(dloss, dz_loss, x, w, targets) -> loss, z_loss, lse, dx, dw`.
+  static absl::StatusOr<LinearCrossEntropyShape> forwardBackward(const KernelCall &call);
+};
+
+} // namespace weft::cpu
+
+#endif // WEFT_KERNELS_CPU_LINEARCROSSENTROPYSHAPE_H

@@ -1,0 +1,156 @@
+//===- Fuse.cpp - Phase 11: kernels -------------------------------------------===//
+//
+// Per action: loss heads are merged, composites become kernels or their decomposition, element-wise regions
+// one launch each, and every other op a launch of its own. Identities (boundaries, reshapes) become nothing,
+// or views.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/fuse/Fuse.h"
+
+#include "dialects/nn/NnDialect.h"
+#include "dialects/nn/ValueBuilder.h"
+#include "dialects/sched/SchedDialect.h"
+#include "kernels/cpu/Cpu.h"
+#include "passes/analysis/KernelCalls.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <map>
+
+using namespace mlir;
+
+namespace weft {
+#define GEN_PASS_DEF_FUSE
+#include "passes/fuse/Passes.h.inc"
+
+namespace {
+/// What became of the composites: name -> kernels, decompositions.
+using CompositeCounts = std::map<std::string, std::pair<int64_t, int64_t>>;
+
+class ActionFuser {
+public:
+  ActionFuser(sched::ActionOp action, CompositeCounts &counts)
+      : block(action.getBody().front()), counts(counts) {}
+
+  LogicalResult run() {
+    mergeLossHeads(block);
+    for (auto launch : block.getOps<sched::LaunchOp>())
+      ++counts[launch.getKernel().str()].first;
+    decomposeComposites();
+    removeIdentities();
+    eraseUnused();
+    groupElementwise(block);
+    eraseUnused();
+    return launchRest();
+  }
+
+private:
+  /// A decomposition may hold composites itself; the walk restarts at the first op that it added.
+  void decomposeComposites() {
+    for (Operation *op = &block.front(); op;) {
+      Operation *next = op->getNextNode();
+      if (auto composite = dyn_cast<nn::DecomposableOpInterface>(op)) {
+        auto &[kernels, decompositions] = counts[op->getName().stripDialect().str()];
+        std::optional<KernelCall> call = kernelCallFor(op);
+        if (call && cpu::hasKernel(*call)) {
+          ++kernels;
+        } else {
+          ++decompositions;
+          OpBuilder builder(op);
+          Operation *before = op->getPrevNode();
+          op->replaceAllUsesWith(composite.decompose(builder));
+          op->erase();
+          next = before ? before->getNextNode() : &block.front();
+        }
+      }
+      op = next;
+    }
+  }
+
+  void removeIdentities() {
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      if (isa<nn::BoundaryOp, nn::StopGradientOp>(op)) {
+        op.replaceAllUsesWith(op.getOperands());
+        op.erase();
+      } else if (auto reshape = dyn_cast<nn::ReshapeOp>(op)) {
+        OpBuilder builder(reshape);
+        reshape.replaceAllUsesWith(
+            sched::ViewOp::create(builder, reshape.getLoc(), reshape.getType(), reshape.getOperand())
+                .getResult());
+        reshape.erase();
+      }
+    }
+  }
+
+  void eraseUnused() {
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+      if (op.use_empty() && (isMemoryEffectFree(&op) || isa<nn::ReadOp, sched::LoadOp, sched::LaunchOp>(op)))
+        op.erase();
+  }
+
+  LogicalResult launchRest() {
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      if (isa<sched::SchedDialect>(op.getDialect()) || isa<nn::ReadOp, nn::WriteOp>(op))
+        continue;
+      if (auto constant = dyn_cast<nn::ConstantOp>(op)) {
+        launchConstant(constant);
+        continue;
+      }
+      std::optional<KernelCall> call = kernelCallFor(&op);
+      if (!call || !cpu::hasKernel(*call))
+        return op.emitOpError() << "has neither a kernel on the CPU nor a decomposition";
+      OpBuilder builder(&op);
+      op.replaceAllUsesWith(createLaunch(builder, op.getLoc(), *call, op.getOperands()));
+      op.erase();
+    }
+    return success();
+  }
+
+  /// A splat is written by a launch, any other constant is held by the executable.
+  void launchConstant(nn::ConstantOp constant) {
+    OpBuilder builder(constant);
+    if (!constant.getValue().isSplat() || nn::elementCount(constant.getResult()) <= 16) {
+      constant.replaceAllUsesWith(sched::ConstantOp::create(builder, constant.getLoc(), constant.getType(),
+                                                            constant.getValue(), sched::PlaceAttr())
+                                      .getResult());
+      constant.erase();
+      return;
+    }
+    auto scalarType = RankedTensorType::get({}, nn::tensorType(constant.getResult()).getElementType());
+    auto scalar = sched::ConstantOp::create(
+        builder, constant.getLoc(), scalarType,
+        cast<ElementsAttr>(mlir::Attribute(DenseElementsAttr::get(
+            scalarType, ArrayRef<mlir::Attribute>{constant.getValue().getSplatValue<mlir::Attribute>()}))),
+        sched::PlaceAttr());
+    KernelCall call;
+    call.name = "broadcast";
+    call.operands = {toTensorType(scalarType)};
+    call.results = {toTensorType(nn::tensorType(constant.getResult()))};
+    call.setIntegers("dimensions", {});
+    constant.replaceAllUsesWith(
+        createLaunch(builder, constant.getLoc(), call, scalar.getResult()).getResult(0));
+    constant.erase();
+  }
+
+  Block &block;
+  CompositeCounts &counts;
+};
+
+class FusePass : public impl::FuseBase<FusePass> {
+public:
+  void runOnOperation() override {
+    CompositeCounts counts;
+    auto result = getOperation().walk([&](sched::ActionOp action) {
+      return failed(ActionFuser(action, counts).run()) ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      return signalPassFailure();
+    Builder builder(&getContext());
+    SmallVector<NamedAttribute> rows;
+    for (const auto &[name, count] : counts)
+      rows.push_back(builder.getNamedAttr(name, builder.getDenseI64ArrayAttr({count.first, count.second})));
+    getOperation()->setAttr("weft.composites", builder.getDictionaryAttr(rows));
+  }
+};
+} // namespace
+} // namespace weft

@@ -1,0 +1,23 @@
+include "mlir/Pass/PassBase.td"
+
+def Fuse : Pass<"weft-fuse", "::mlir::ModuleOp"> {
+  let summary = "Turns the nn ops of actions into launches of kernels";
+  let description = [{
+    A composite that the CPU has a kernel for becomes one launch; any other is replaced by its decomposition. The loss
+    head's forward and backward become one pass over the logits where the cotangent allows. Regions of element-wise,
+    broadcast, select, compare and cast ops of one shape become one `elementwise` launch. No bit changes: a fused region
+    rounds exactly where its ops do. What became of each composite is recorded in the module attribute
+    `weft.composites`.
+
+    Before and after:
+    ```mlir
+    %s = nn.add %a, %b : tensor<8xf32>
+    %t = nn.tanh %s : tensor<8xf32>
+    ```
+    ```mlir
+    %t = sched.launch "elementwise"(%a, %b) {settings = {program = array<i64: ...>, ...}}
+      : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["::weft::nn::NnDialect", "::weft::sched::SchedDialect"];
+}

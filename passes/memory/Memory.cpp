@@ -1,0 +1,144 @@
+//===- Memory.cpp - Phase 12: every value gets a place -------------------------===//
+#include "passes/memory/Memory.h"
+
+#include "dialects/nn/NnDialect.h"
+#include "dialects/sched/SchedDialect.h"
+#include "passes/memory/ActionPlan.h"
+#include "passes/memory/OffsetAssignment.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+
+namespace weft {
+#define GEN_PASS_DEF_MEMORY
+#include "passes/memory/Passes.h.inc"
+
+namespace {
+class ModulePlanner {
+public:
+  explicit ModulePlanner(ModuleOp module) : module(module), builder(module.getContext()) {}
+
+  LogicalResult run() {
+    placeVariables();
+    placeConstants();
+    for (auto program : module.getOps<sched::ProgramOp>()) {
+      placeSlots(program);
+      for (auto action : program.getBody().front().getOps<sched::ActionOp>())
+        if (failed(plan(action)))
+          return failure();
+    }
+    addBases();
+    return success();
+  }
+
+private:
+  sched::PlaceAttr place(StringRef base, int64_t offset) {
+    return sched::PlaceAttr::get(builder.getContext(), builder.getStringAttr(base), offset);
+  }
+  /// Takes the next `type`-sized piece at `end`.
+  sched::PlaceAttr append(StringRef base, int64_t &end, Type type) {
+    sched::PlaceAttr taken = place(base, end);
+    end += alignPlace(nn::byteSize(cast<RankedTensorType>(type)));
+    return taken;
+  }
+
+  void placeVariables() {
+    for (Operation &op : *module.getBody())
+      if (isa<nn::ParameterOp, nn::StateOp>(op)) {
+        Type type = op.getAttrOfType<TypeAttr>("type").getValue();
+        op.setAttr(kPlaceAttribute, append("parameters", parameterBytes, type));
+      }
+  }
+
+  /// Equal constants share a place.
+  void placeConstants() {
+    llvm::DenseMap<mlir::Attribute, sched::PlaceAttr> known;
+    module.walk([&](sched::ConstantOp constant) {
+      sched::PlaceAttr &taken = known[constant.getValue()];
+      if (!taken)
+        taken = append("constants", constantBytes, constant.getType());
+      constant.setPlaceAttr(taken);
+    });
+  }
+
+  /// Each input has a base with a slot per microbatch; everything else that outlives an action lies in
+  /// `step`.
+  void placeSlots(sched::ProgramOp program) {
+    int64_t end = 0;
+    slots.clear();
+    for (auto slot : program.getBody().front().getOps<sched::SlotOp>()) {
+      if (slot.getKind() == sched::SlotKind::input) {
+        std::string base = (program.getName() + "/" + slot.getName()).str();
+        int64_t bytes = 0;
+        slot.setPlaceAttr(append(base, bytes, slot.getType()));
+        int64_t count = slot.getPerMicrobatch() ? static_cast<int64_t>(program.getMicrobatches()) : 1;
+        inputBases.push_back({base, count, bytes});
+      } else {
+        slot.setPlaceAttr(append("step", end, slot.getType()));
+      }
+      slots[slot.getName()] = slot;
+    }
+    stepBytes = std::max(stepBytes, end);
+  }
+
+  LogicalResult plan(sched::ActionOp action) {
+    auto placeOf = [&](Operation *op) -> sched::PlaceAttr {
+      if (auto load = dyn_cast<sched::LoadOp>(op)) {
+        sched::SlotOp slot = slots.lookup(load.getSlot());
+        int64_t stride = alignPlace(nn::byteSize(cast<RankedTensorType>(slot.getType())));
+        return place(slot.getPlace()->getBase(),
+                     static_cast<int64_t>(load.getMicrobatch().value_or(0)) * stride);
+      }
+      if (auto store = dyn_cast<sched::StoreOp>(op))
+        return *slots.lookup(store.getSlot()).getPlace();
+      auto name = op->getAttrOfType<FlatSymbolRefAttr>("variable");
+      return SymbolTable::lookupNearestSymbolFrom(op, name)->getAttrOfType<sched::PlaceAttr>(kPlaceAttribute);
+    };
+    FailureOr<ActionUse> use = planAction(action, kernels, placeOf);
+    if (failed(use))
+      return failure();
+    scratchBytes = std::max(scratchBytes, use->scratchBytes);
+    workspaceBytes = std::max(workspaceBytes, use->workspaceBytes);
+    return success();
+  }
+
+  void addBases() {
+    builder.setInsertionPointToStart(module.getBody());
+    auto add = [&](StringRef name, sched::BaseKind kind, int64_t count, int64_t bytes) {
+      if (bytes > 0)
+        sched::BaseOp::create(builder, module.getLoc(), name, kind, static_cast<uint64_t>(count),
+                              static_cast<uint64_t>(bytes));
+    };
+    add("constants", sched::BaseKind::constants, 1, constantBytes);
+    add("parameters", sched::BaseKind::parameters, 1, parameterBytes);
+    for (const InputBase &input : inputBases)
+      add(input.name, sched::BaseKind::inputs, input.count, input.bytes);
+    add("step", sched::BaseKind::step, 1, stepBytes);
+    add("scratch", sched::BaseKind::scratch, 1, scratchBytes);
+    add("workspace", sched::BaseKind::workspace, 1, workspaceBytes);
+  }
+
+  struct InputBase {
+    std::string name;
+    int64_t count, bytes;
+  };
+
+  ModuleOp module;
+  OpBuilder builder;
+  KernelCache kernels;
+  llvm::StringMap<sched::SlotOp> slots;
+  SmallVector<InputBase> inputBases;
+  int64_t parameterBytes = 0, constantBytes = 0, stepBytes = 0, scratchBytes = 0, workspaceBytes = 0;
+};
+
+class MemoryPass : public impl::MemoryBase<MemoryPass> {
+public:
+  void runOnOperation() override {
+    if (failed(ModulePlanner(getOperation()).run()))
+      signalPassFailure();
+  }
+};
+} // namespace
+} // namespace weft

@@ -1,0 +1,95 @@
+#include "passes/memory/MemoryReport.h"
+
+#include "dialects/nn/NnDialect.h"
+#include "dialects/sched/SchedDialect.h"
+#include "passes/memory/Memory.h"
+#include "passes/memory/OffsetAssignment.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+int64_t placedBytes(Type type) { return alignPlace(nn::byteSize(cast<RankedTensorType>(type))); }
+
+/// Gradients and the rest of what lives through a step, from the program that has most of it.
+void addStepRows(ModuleOp module, int64_t stepBytes, MemoryReport &report) {
+  int64_t gradients = 0;
+  for (auto program : module.getOps<sched::ProgramOp>()) {
+    int64_t own = 0;
+    for (auto slot : program.getBody().front().getOps<sched::SlotOp>())
+      if (slot.getName().starts_with("carried/gradient/"))
+        own += placedBytes(slot.getType());
+    gradients = std::max(gradients, own);
+  }
+  if (gradients > 0)
+    report.rows.push_back({"gradients", "accumulated over microbatches", gradients});
+  if (stepBytes > gradients)
+    report.rows.push_back({"other", "values of one step", stepBytes - gradients});
+}
+
+void addPeak(ModuleOp module, MemoryReport &report) {
+  int64_t most = -1;
+  module.walk([&](sched::ActionOp action) {
+    auto holders = action->getAttrOfType<ArrayAttr>(kPeakAttribute);
+    auto bound = action->getAttrOfType<IntegerAttr>("sched.lower_bound");
+    if (!holders || !bound || bound.getInt() <= most)
+      return;
+    most = report.scratchLowerBound = bound.getInt();
+    report.peakAction =
+        (cast<sched::ProgramOp>(action->getParentOp()).getName() + "/" + action.getName()).str();
+    report.peakHolders.clear();
+    for (auto row : holders.getAsRange<DictionaryAttr>())
+      report.peakHolders.push_back(
+          {row.getAs<StringAttr>("what").getValue().str(), row.getAs<IntegerAttr>("bytes").getInt()});
+  });
+}
+} // namespace
+
+int64_t MemoryReport::categoryBytes(const std::string &category) const {
+  int64_t total = 0;
+  for (const MemoryReportRow &row : rows)
+    if (row.category == category)
+      total += row.bytes;
+  return total;
+}
+
+MemoryReport reportMemory(ModuleOp module) {
+  MemoryReport report;
+  int64_t parameters = 0, states = 0;
+  for (auto parameter : module.getOps<nn::ParameterOp>())
+    parameters += placedBytes(parameter.getType());
+  for (auto state : module.getOps<nn::StateOp>())
+    states += placedBytes(state.getType());
+  if (parameters > 0)
+    report.rows.push_back({"parameters", "all", parameters});
+  if (states > 0)
+    report.rows.push_back({"optimizer", "all state", states});
+  for (auto base : module.getOps<sched::BaseOp>()) {
+    auto bytes = static_cast<int64_t>(base.getBytes() * base.getSlots());
+    report.peakBytes += bytes;
+    switch (base.getKind()) {
+    case sched::BaseKind::constants:
+      report.rows.push_back({"constants", base.getName().str(), bytes});
+      break;
+    case sched::BaseKind::inputs:
+      report.rows.push_back({"inputs", base.getName().str(), bytes});
+      break;
+    case sched::BaseKind::step:
+      addStepRows(module, bytes, report);
+      break;
+    case sched::BaseKind::scratch:
+      report.rows.push_back({"activations", "scratch of one action", bytes});
+      break;
+    case sched::BaseKind::workspace:
+      report.rows.push_back({"workspaces", "largest of one kernel", bytes});
+      break;
+    case sched::BaseKind::parameters:
+    case sched::BaseKind::slots:
+      break;
+    }
+  }
+  addPeak(module, report);
+  return report;
+}
+
+} // namespace weft

@@ -1,0 +1,36 @@
+//===- MemoryReport.h - Where the memory of a job goes ------------------------===//
+#ifndef WEFT_PASSES_MEMORY_MEMORYREPORT_H
+#define WEFT_PASSES_MEMORY_MEMORYREPORT_H
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/// One row: bytes of the arena. The rows of a report add up to the arena.
+struct MemoryReportRow {
+  std::string
+      category; ///< parameters, optimizer, gradients, activations, workspaces, inputs, constants, other
+  std::string name;
+  int64_t bytes;
+};
+
+struct MemoryReport {
+  std::vector<MemoryReportRow> rows;
+  int64_t peakBytes = 0;
+  /// What is live in scratch at the peak of the action that needs most of it, largest first.
+  std::string peakAction;
+  std::vector<std::pair<std::string, int64_t>> peakHolders;
+  int64_t scratchLowerBound = 0;
+
+  int64_t categoryBytes(const std::string &category) const;
+};
+
+/// Reads a module after the memory phase.
+MemoryReport reportMemory(mlir::ModuleOp module);
+
+} // namespace weft
+
+#endif // WEFT_PASSES_MEMORY_MEMORYREPORT_H

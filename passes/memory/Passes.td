@@ -1,0 +1,23 @@
+include "mlir/Pass/PassBase.td"
+
+def Memory : Pass<"weft-memory", "::mlir::ModuleOp"> {
+  let summary = "Gives every value a place";
+  let description = [{
+    Decides the arena: bases (`sched.base`), the place of every variable, slot and constant, and inside each action the
+    place of every result and workspace. A stored value is computed in the memory of its slot where nothing reads the
+    old value later, and copied at the end of the action otherwise. A result takes over the memory of an operand that
+    dies with it, where the kernel allows that. Everything else in an action gets an offset in `scratch` by lifetime.
+    All programs share the bases; the peak is their sum, known to the byte.
+
+    Before and after:
+    ```mlir
+    %s = sched.launch "elementwise"(%a, %b) {settings = {...}} : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>
+    sched.store "output/y", %s : tensor<8xf32>
+    ```
+    ```mlir
+    %s = sched.launch "elementwise"(%a, %b) {places = [#sched.place<"step", 0>], settings = {...}} : ...
+    sched.store "output/y", %s : tensor<8xf32>
+    ```
+  }];
+  let dependentDialects = ["::weft::sched::SchedDialect"];
+}

@@ -1,0 +1,283 @@
+//===- Schedule.cpp - Phase 9: programs of scheduled actions -----------------===//
+//
+// The trivial schedule of one device. What crosses between regions of a step (inputs, prepared and carried
+// values, outputs) becomes slots; the regions become actions that load and store them.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/pipeline/Schedule.h"
+
+#include "dialects/nn/NnDialect.h"
+#include "dialects/nn/ValueBuilder.h"
+#include "dialects/sched/SchedDialect.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+#include <limits>
+
+using namespace mlir;
+
+namespace weft {
+#define GEN_PASS_DEF_SCHEDULE
+#include "passes/pipeline/Passes.h.inc"
+
+namespace {
+using namespace weft::nn;
+
+/// Builds one sched.program: slots first, then actions, then the order.
+class ProgramBuilder {
+public:
+  ProgramBuilder(Operation *source, StringRef name, int64_t microbatches) : builder(source) {
+    program = sched::ProgramOp::create(builder, source->getLoc(), name, microbatches);
+    builder.createBlock(&program.getBody());
+  }
+
+  void addSlot(Location location, const Twine &name, sched::SlotKind kind, Type type,
+               bool perMicrobatch = false) {
+    builder.setInsertionPointToEnd(&program.getBody().front());
+    sched::SlotOp::create(builder, location, builder.getStringAttr(name),
+                          sched::SlotKindAttr::get(builder.getContext(), kind), TypeAttr::get(type),
+                          perMicrobatch ? builder.getUnitAttr() : UnitAttr(), sched::PlaceAttr());
+  }
+
+  /// Moves the ops of `region`'s block into a new action and returns its block; arguments stay for the caller
+  /// to replace, and the terminator to remove.
+  sched::ActionOp addAction(StringRef name, Region &region, bool perMicrobatch) {
+    builder.setInsertionPointToEnd(&program.getBody().front());
+    auto action = sched::ActionOp::create(builder, region.getLoc(), builder.getStringAttr(name),
+                                          perMicrobatch ? builder.getUnitAttr() : UnitAttr());
+    action.getBody().takeBody(region);
+    return action;
+  }
+
+  /// Replaces the block's argument `index` by a load of a slot.
+  void loadArgument(Block &block, unsigned index, const Twine &slot) {
+    BlockArgument argument = block.getArgument(index);
+    builder.setInsertionPointToStart(&block);
+    argument.replaceAllUsesWith(sched::LoadOp::create(builder, argument.getLoc(), argument.getType(),
+                                                      builder.getStringAttr(slot), IntegerAttr()));
+  }
+
+  void store(Block &block, Location location, const Twine &slot, Value value) {
+    builder.setInsertionPointToEnd(&block);
+    sched::StoreOp::create(builder, location, builder.getStringAttr(slot), value);
+  }
+
+  void addRun(StringRef action, std::optional<int64_t> microbatch = std::nullopt) {
+    builder.setInsertionPointToEnd(&program.getBody().front());
+    sched::RunOp::create(builder, program.getLoc(), builder.getStringAttr(action),
+                         microbatch ? builder.getI64IntegerAttr(*microbatch) : IntegerAttr());
+  }
+
+  OpBuilder builder;
+  sched::ProgramOp program;
+};
+
+/// The neutral element of a combiner, as a number.
+double neutralElement(StringRef combiner) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  return combiner == "max" ? -infinity : combiner == "min" ? infinity : 0.0;
+}
+
+class StepScheduler {
+public:
+  explicit StepScheduler(StepOp step)
+      : step(step), microbatches(static_cast<int64_t>(step.getMicrobatches())),
+        program(step, step.getSymName(), microbatches) {}
+
+  void run() {
+    collect();
+    addSlots();
+    schedulePrepare();
+    scheduleMicrobatch();
+    scheduleUpdate();
+    program.addRun("prepare");
+    for (int64_t index = 0; index < microbatches; ++index)
+      program.addRun("forward_backward", index);
+    program.addRun("update");
+    step.erase();
+  }
+
+private:
+  struct Input {
+    StringRef name;
+    RankedTensorType part;
+    bool perMicrobatch;
+  };
+
+  void collect() {
+    for (auto [index, name] : llvm::enumerate(step.getInputNames())) {
+      auto part = cast<RankedTensorType>(step.getMicrobatch().getArgument(index).getType());
+      inputs.push_back(
+          {cast<StringAttr>(name).getValue(), part, step.getPrepare().getArgument(index).getType() != part});
+    }
+  }
+
+  void addSlots() {
+    Location location = step.getLoc();
+    for (const Input &input : inputs)
+      program.addSlot(location, "input/" + input.name, sched::SlotKind::input, input.part,
+                      input.perMicrobatch);
+    auto prepared = cast<YieldOp>(step.getPrepare().front().getTerminator());
+    for (auto [index, value] : llvm::enumerate(prepared.getValues()))
+      program.addSlot(value.getLoc(), "prepared/" + Twine(index), sched::SlotKind::prepared, value.getType());
+    auto carry = cast<CarryOp>(step.getMicrobatch().front().getTerminator());
+    for (auto [name, value] : llvm::zip_equal(carry.getNames(), carry.getValues()))
+      program.addSlot(value.getLoc(), "carried/" + cast<StringAttr>(name).getValue(),
+                      sched::SlotKind::carried, value.getType());
+    auto outputs = cast<YieldOp>(step.getUpdate().front().getTerminator());
+    for (auto [index, value] : llvm::enumerate(outputs.getValues()))
+      program.addSlot(value.getLoc(), "output/" + outputName(outputs, index), sched::SlotKind::output,
+                      value.getType());
+  }
+
+  static StringRef outputName(YieldOp outputs, size_t index) {
+    return cast<StringAttr>((*outputs.getNames())[index]).getValue();
+  }
+
+  void schedulePrepare() {
+    auto yield = cast<YieldOp>(step.getPrepare().front().getTerminator());
+    auto carry = cast<CarryOp>(step.getMicrobatch().front().getTerminator());
+    sched::ActionOp action = program.addAction("prepare", step.getPrepare(), false);
+    Block &block = action.getBody().front();
+    for (auto [index, input] : llvm::enumerate(inputs))
+      loadWhole(block, index, input);
+    block.eraseArguments(0, block.getNumArguments());
+    for (auto [index, value] : llvm::enumerate(yield.getValues()))
+      program.store(block, value.getLoc(), "prepared/" + Twine(index), value);
+    yield.erase();
+    if (microbatches == 1)
+      return;
+    for (auto [name, combiner, value] :
+         llvm::zip_equal(carry.getNames(), carry.getCombiners(), carry.getValues())) {
+      program.builder.setInsertionPointToEnd(&block);
+      ValueBuilder b(program.builder, value.getLoc());
+      Value neutral = b.splat(value, neutralElement(cast<StringAttr>(combiner).getValue()));
+      program.store(block, value.getLoc(), "carried/" + cast<StringAttr>(name).getValue(), neutral);
+    }
+  }
+
+  /// All microbatches of an input, stacked: a concatenation of one load per microbatch.
+  void loadWhole(Block &block, unsigned index, const Input &input) {
+    std::string slot = ("input/" + input.name).str();
+    BlockArgument argument = block.getArgument(index);
+    if (!input.perMicrobatch || argument.use_empty()) {
+      if (!argument.use_empty())
+        program.loadArgument(block, index, slot);
+      return;
+    }
+    OpBuilder &builder = program.builder;
+    builder.setInsertionPointToStart(&block);
+    ValueBuilder b(builder, argument.getLoc());
+    SmallVector<int64_t> stacked(input.part.getShape());
+    stacked.insert(stacked.begin(), 1);
+    SmallVector<Value> parts;
+    for (int64_t microbatch = 0; microbatch < microbatches; ++microbatch) {
+      Value part = sched::LoadOp::create(builder, argument.getLoc(), input.part, builder.getStringAttr(slot),
+                                         builder.getI64IntegerAttr(microbatch));
+      parts.push_back(b.reshape(part, stacked));
+    }
+    argument.replaceAllUsesWith(parts.size() == 1 ? parts.front() : b.concatenate(parts, 0));
+  }
+
+  void scheduleMicrobatch() {
+    auto carry = cast<CarryOp>(step.getMicrobatch().front().getTerminator());
+    sched::ActionOp action = program.addAction("forward_backward", step.getMicrobatch(), true);
+    Block &block = action.getBody().front();
+    for (auto [index, input] : llvm::enumerate(inputs))
+      program.loadArgument(block, index, "input/" + input.name);
+    for (unsigned index = inputs.size(); index < block.getNumArguments(); ++index)
+      program.loadArgument(block, index, "prepared/" + Twine(index - inputs.size()));
+    block.eraseArguments(0, block.getNumArguments());
+    for (auto [nameAttribute, combiner, value] :
+         llvm::zip_equal(carry.getNames(), carry.getCombiners(), carry.getValues())) {
+      std::string slot = ("carried/" + cast<StringAttr>(nameAttribute).getValue()).str();
+      Value total = value;
+      if (microbatches > 1)
+        total = accumulate(carry, slot, cast<StringAttr>(combiner).getValue(), value);
+      program.store(block, value.getLoc(), slot, total);
+    }
+    carry.erase();
+  }
+
+  Value accumulate(CarryOp carry, StringRef slot, StringRef combiner, Value value) {
+    OpBuilder &builder = program.builder;
+    builder.setInsertionPoint(carry);
+    ValueBuilder b(builder, value.getLoc());
+    Value before = sched::LoadOp::create(builder, value.getLoc(), value.getType(),
+                                         builder.getStringAttr(slot), IntegerAttr());
+    if (combiner == "max")
+      return b.maximum(before, value);
+    return combiner == "min" ? b.minimum(before, value) : b.add(before, value);
+  }
+
+  void scheduleUpdate() {
+    auto outputs = cast<YieldOp>(step.getUpdate().front().getTerminator());
+    SmallVector<std::string> slots;
+    for (auto slot : program.program.getBody().front().getOps<sched::SlotOp>())
+      if (slot.getKind() == sched::SlotKind::carried)
+        slots.push_back(slot.getName().str());
+    for (auto slot : program.program.getBody().front().getOps<sched::SlotOp>())
+      if (slot.getKind() == sched::SlotKind::prepared)
+        slots.push_back(slot.getName().str());
+    sched::ActionOp action = program.addAction("update", step.getUpdate(), false);
+    Block &block = action.getBody().front();
+    for (auto [index, slot] : llvm::enumerate(slots))
+      program.loadArgument(block, index, slot);
+    block.eraseArguments(0, block.getNumArguments());
+    for (auto [index, value] : llvm::enumerate(outputs.getValues()))
+      program.store(block, value.getLoc(), "output/" + outputName(outputs, index), value);
+    outputs.erase();
+  }
+
+  StepOp step;
+  int64_t microbatches;
+  ProgramBuilder program;
+  SmallVector<Input> inputs;
+};
+
+/// A function becomes a program of one action; its arguments and results are named by `nn.name`, else by
+/// number.
+void scheduleFunction(func::FuncOp function) {
+  ProgramBuilder program(function, function.getSymName(), 1);
+  auto nameOf = [](DictionaryAttr attributes, size_t index) {
+    if (attributes)
+      if (auto name = attributes.getAs<StringAttr>("nn.name"))
+        return name.getValue().str();
+    return std::to_string(index);
+  };
+  SmallVector<std::string> inputs, outputs;
+  for (auto [index, type] : llvm::enumerate(function.getArgumentTypes())) {
+    inputs.push_back("input/" + nameOf(function.getArgAttrDict(index), index));
+    program.addSlot(function.getLoc(), inputs.back(), sched::SlotKind::input, type);
+  }
+  for (auto [index, type] : llvm::enumerate(function.getResultTypes())) {
+    outputs.push_back("output/" + nameOf(function.getResultAttrDict(index), index));
+    program.addSlot(function.getLoc(), outputs.back(), sched::SlotKind::output, type);
+  }
+  sched::ActionOp action = program.addAction("run", function.getBody(), false);
+  Block &block = action.getBody().front();
+  for (auto [index, slot] : llvm::enumerate(inputs))
+    program.loadArgument(block, index, slot);
+  block.eraseArguments(0, block.getNumArguments());
+  Operation *terminator = &block.back();
+  for (auto [slot, value] : llvm::zip_equal(outputs, terminator->getOperands()))
+    program.store(block, value.getLoc(), slot, value);
+  terminator->erase();
+  program.addRun("run");
+  function.erase();
+}
+
+class SchedulePass : public impl::ScheduleBase<SchedulePass> {
+public:
+  void runOnOperation() override {
+    for (Operation &op : llvm::make_early_inc_range(*getOperation().getBody())) {
+      if (auto step = dyn_cast<StepOp>(op))
+        StepScheduler(step).run();
+      else if (auto function = dyn_cast<func::FuncOp>(op))
+        scheduleFunction(function);
+    }
+  }
+};
+} // namespace
+} // namespace weft

@@ -1,0 +1,164 @@
+#include "tests/fuzz/executable/ExerciseExecutable.h"
+
+#include "runtime/exec/Executor.h"
+#include "runtime/executable/Dump.h"
+#include "runtime/executable/ExecutableFile.h"
+#include "runtime/executable/FileHeader.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <xxhash.h>
+
+namespace weft::testing {
+namespace {
+
+constexpr uint64_t kMostBytes = uint64_t{1} << 22;    // of an arena
+constexpr uint64_t kMostCommands = uint64_t{1} << 10; // of a run
+constexpr uint64_t kMostTouched = uint64_t{1} << 22;  // by a kernel
+
+/// Memory of exactly the size asked for, with nothing after it.
+class ExactMemory : public Memory {
+public:
+  explicit ExactMemory(uint64_t bytes) : size(bytes) {
+    if (::posix_memalign(&start, 64, size) != 0)
+      std::abort();
+    std::memset(start, 0, size);
+  }
+  ~ExactMemory() override { std::free(start); }
+  std::byte *data() const override { return static_cast<std::byte *>(start); }
+  uint64_t bytes() const override { return size; }
+
+private:
+  void *start = nullptr;
+  uint64_t size;
+};
+
+/// Reads all of its operands, writes all of its results and its workspace.
+class TouchingKernel : public Kernel {
+public:
+  explicit TouchingKernel(const KernelCall &call) : call(call) {}
+  void run(const KernelArguments &arguments, ThreadPool &) const override { touch(arguments); }
+  void touch(const KernelArguments &arguments) const {
+    uint8_t sum = 0;
+    for (size_t i = 0; i < call.operands.size(); ++i)
+      for (int64_t k = 0; k < call.operands[i].bytes(); ++k)
+        sum += static_cast<const uint8_t *>(arguments.operands[i])[k];
+    for (size_t i = 0; i < call.results.size(); ++i)
+      std::memset(arguments.results[i], sum, static_cast<size_t>(call.results[i].bytes()));
+    if (workspaceBytes() > 0)
+      std::memset(arguments.workspace, sum, static_cast<size_t>(workspaceBytes()));
+  }
+  int64_t workspaceBytes() const override { return call.integerOr("workspace", 0); }
+  bool mayAlias(int, int) const override { return true; }
+
+private:
+  KernelCall call;
+};
+
+/// Does everything at once.
+class ImmediateStream : public Stream {
+public:
+  void launch(const Kernel &kernel, const KernelArguments &arguments) override {
+    static_cast<const TouchingKernel &>(kernel).touch(arguments);
+  }
+  void copy(void *to, const void *from, uint64_t bytes) override { std::memcpy(to, from, bytes); }
+  void signal(Event &event, uint64_t value) override { event.signal(value); }
+  void wait(Event &, uint64_t) override {}
+  absl::Status synchronize() override { return absl::OkStatus(); }
+};
+
+class TouchingDevice : public Device {
+public:
+  explicit TouchingDevice(const Target &target) : target(target) {}
+  const std::string &name() const override { return deviceName; }
+  const std::string &instructionSet() const override { return target.instructionSet; }
+  int threads() const override { return static_cast<int>(target.threads); }
+  absl::StatusOr<std::unique_ptr<Memory>> allocate(uint64_t bytes) override {
+    if (bytes > kMostBytes)
+      return absl::ResourceExhaustedError("too large to try");
+    return std::make_unique<ExactMemory>(bytes);
+  }
+  absl::StatusOr<std::unique_ptr<Event>> createEvent() override {
+    return absl::UnimplementedError("no events");
+  }
+  absl::StatusOr<std::unique_ptr<Stream>> createStream() override {
+    return std::make_unique<ImmediateStream>();
+  }
+  absl::StatusOr<std::unique_ptr<Kernel>> createKernel(const KernelCall &call) override {
+    return std::make_unique<TouchingKernel>(call);
+  }
+
+private:
+  std::string deviceName = "touching";
+  Target target;
+};
+
+/// What running the program costs: commands, and bytes that one command touches.
+bool isSmall(const Executable &executable, const Program &program) {
+  uint64_t commands = 0;
+  for (const ScheduleItem &item : program.schedule)
+    commands += program.actions[item.action].commandCount;
+  auto touches = [&](const Command &command) {
+    uint64_t bytes = command.copyBytes;
+    if (command.kind == CommandKind::Launch)
+      for (const TensorType &type : executable.kernels[command.kernel].call.operands)
+        bytes += static_cast<uint64_t>(type.bytes());
+    return bytes;
+  };
+  return commands <= kMostCommands &&
+         std::all_of(program.commands.begin(), program.commands.end(),
+                     [&](const Command &c) { return touches(c) <= kMostTouched; });
+}
+
+void require(bool holds, const char *what) {
+  if (holds)
+    return;
+  std::fprintf(stderr, "an executable that was read %s\n", what);
+  std::abort();
+}
+
+} // namespace
+
+std::string repairExecutable(std::string_view bytes) {
+  std::string repaired(bytes.substr(0, bytes.size()));
+  if (repaired.size() < kHeaderBytes)
+    return repaired;
+  FileHeader header;
+  std::memcpy(&header, repaired.data(), sizeof(header));
+  std::memcpy(header.magic, kMagic, sizeof(kMagic));
+  header.formatVersion = kFormatVersion;
+  header.structureOffset = kHeaderBytes;
+  header.structureBytes = std::min(header.structureBytes, repaired.size() - kHeaderBytes);
+  header.structureChecksum = XXH64(repaired.data() + kHeaderBytes, header.structureBytes, 0);
+  header.fileBytes = repaired.size();
+  header.headerChecksum = XXH64(&header, offsetof(FileHeader, headerChecksum), 0);
+  std::memcpy(repaired.data(), &header, sizeof(header));
+  return repaired;
+}
+
+Exercised exerciseExecutable(std::string_view bytes) {
+  absl::StatusOr<Executable> executable = parseExecutable(bytes, "fuzz.weft");
+  if (!executable.ok())
+    return Exercised::Refused;
+  require(!dump(*executable).empty(), "prints nothing");
+  if (absl::StatusOr<std::string> written = serializeExecutable(*executable); written.ok()) {
+    absl::StatusOr<Executable> again = parseExecutable(*written, "fuzz.weft");
+    require(again.ok(), "is refused once written");
+    require(*serializeExecutable(*again) == *written, "changes when it is written twice");
+  }
+  TouchingDevice device(executable->target);
+  absl::StatusOr<std::unique_ptr<Executor>> executor = Executor::create(*executable, device);
+  if (!executor.ok())
+    return Exercised::Loaded;
+  Exercised result = Exercised::Loaded;
+  for (uint32_t i = 0; i < executable->programs.size(); ++i)
+    if (isSmall(*executable, executable->programs[i])) {
+      require((*executor)->run(ProgramHandle{i}).ok(), "fails to run");
+      result = Exercised::Ran;
+    }
+  return result;
+}
+
+} // namespace weft::testing

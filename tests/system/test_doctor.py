@@ -1,0 +1,30 @@
+"""weft doctor: a report people read, the same as JSON, and how it answers a wrong option."""
+
+import json
+import os
+
+from harness import SystemTest
+
+
+class Doctor(SystemTest):
+
+    def testTheReportNamesTheInstructionSetAndTheLibraries(self):
+        printed = self.passes("weft", "doctor")
+        self.assertRegex(printed, r"(?m)^  instruction set +AVX(2|512)")
+        self.assertRegex(printed, r"(?m)^  oneDNN +2\.")
+        self.assertTrue(printed.endswith("This machine can train.\n"), printed)
+
+    def testWhatIsMissingComesWithTheCommandThatInstallsIt(self):
+        printed = self.passes("weft", "doctor", env={"PATH": os.path.dirname(self.weft()), "HOME": self.folder})
+        self.assertIn("  mpirun, for starting several processes: apt-get install openmpi-bin\n", printed)
+
+    def testJsonSaysTheSame(self):
+        report = json.loads(self.passes("weft", "doctor", "--json"))
+        self.assertTrue(report["can_train"])
+        self.assertEqual({"processor", "memory", "GPUs", "libraries", "programs"}, {row["section"] for row in report["findings"]})
+
+    def testAnUnknownOptionIsRefused(self):
+        self.refuses(2, "--jsn", "weft", "doctor", "--jsn")
+
+    def weft(self):
+        return self.passes("which", "weft").strip()

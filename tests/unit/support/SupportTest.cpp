@@ -1,0 +1,95 @@
+//===- SupportTest.cpp - Sizes, suggestions, small files ------------------===//
+#include "runtime/support/ByteUnits.h"
+#include "runtime/support/FileText.h"
+#include "runtime/support/Nearest.h"
+
+#include "gtest/gtest.h"
+
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
+
+namespace weft {
+
+TEST(ByteUnits, ReadsWhatPeopleWrite) {
+  EXPECT_EQ(bytesFromText("8 GiB"), int64_t{8} << 30);
+  EXPECT_EQ(bytesFromText("8GiB"), int64_t{8} << 30);
+  EXPECT_EQ(bytesFromText("1.5 KiB"), 1536);
+  EXPECT_EQ(bytesFromText("2 GB"), 2000000000);
+  EXPECT_EQ(bytesFromText("4096"), 4096);
+  EXPECT_EQ(bytesFromText("0 B"), 0);
+}
+
+TEST(ByteUnits, RefusesWhatIsNotASize) {
+  for (const char *text : {"", "GiB", "8 Gib", "-1 GiB", "1.5", "1..5 GiB", "8 GiB ", "9223372036854775808",
+                           "9000000 TiB", "1e9", "."})
+    EXPECT_EQ(bytesFromText(text), std::nullopt) << text;
+}
+
+TEST(ByteUnits, WritesTheSameNumberBack) {
+  EXPECT_EQ(textFromBytes(int64_t{8} << 30), "8 GiB");
+  EXPECT_EQ(textFromBytes(int64_t{3} << 29), "1536 MiB");
+  EXPECT_EQ(textFromBytes(1000), "1000 B");
+  EXPECT_EQ(textFromBytes(0), "0 B");
+  for (int64_t bytes :
+       {int64_t{0}, int64_t{1}, int64_t{1023}, int64_t{1} << 20, (int64_t{1} << 40) + 1, INT64_MAX})
+    EXPECT_EQ(bytesFromText(textFromBytes(bytes)), bytes);
+}
+
+TEST(Nearest, CountsEditsAndSwaps) {
+  EXPECT_EQ(editDistance("weight_decay", "weight_decay"), 0u);
+  EXPECT_EQ(editDistance("weigth_decay", "weight_decay"), 1u);
+  EXPECT_EQ(editDistance("lr", "l"), 1u);
+  EXPECT_EQ(editDistance("", "abc"), 3u);
+  EXPECT_EQ(editDistance("kitten", "sitting"), 3u);
+}
+
+TEST(Nearest, SuggestsOnlyWhatIsNear) {
+  EXPECT_EQ(nearestWord("stps", {"seed", "steps"}), "steps");
+  EXPECT_EQ(nearestWord("learning_rate", {"lr", "betas"}), std::nullopt);
+  EXPECT_EQ(nearestWord("ab", {"xy"}), std::nullopt);
+  EXPECT_EQ(nearestWord(std::string(100000, 'a'), {"a"}), std::nullopt);
+}
+
+class FileTextTest : public testing::Test {
+protected:
+  void SetUp() override {
+    folder = testing::TempDir() + "weft-file-text-" + std::to_string(::getpid());
+    std::filesystem::create_directories(folder);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder); }
+  std::string folder;
+};
+
+TEST_F(FileTextTest, ReadsBackWhatWasWritten) {
+  std::string path = folder + "/a";
+  ASSERT_TRUE(writeFileTextAtomically(path, "old").ok());
+  ASSERT_TRUE(writeFileTextAtomically(path, std::string(200000, 'x')).ok());
+  absl::StatusOr<std::string> text = readFileText(path, 1 << 20);
+  ASSERT_TRUE(text.ok());
+  EXPECT_EQ(*text, std::string(200000, 'x'));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1) << "no temporary file is left";
+}
+
+TEST_F(FileTextTest, FailedWriteLeavesTheOldFile) {
+  std::string path = folder + "/sub";
+  std::filesystem::create_directories(path + "/full");
+  absl::Status status = writeFileTextAtomically(path, "new");
+  EXPECT_EQ(status.message(), path + ": cannot be replaced: Is a directory");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1);
+}
+
+TEST_F(FileTextTest, MissingFileIsNamed) {
+  absl::Status status = readFileText(folder + "/none", 10).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(status.message(), folder + "/none: cannot be opened: No such file or directory");
+}
+
+TEST_F(FileTextTest, FolderAndLargeFileAreRefused) {
+  EXPECT_EQ(readFileText(folder, 10).status().message(), folder + ": is not a regular file");
+  std::ofstream(folder + "/large") << "12345";
+  EXPECT_EQ(readFileText(folder + "/large", 4).status().message(),
+            folder + "/large: has 5 bytes, at most 4 are read");
+}
+
+} // namespace weft

@@ -1,0 +1,90 @@
+//===- weft-compile.cpp - The compiler as a program -------------------------------===//
+//
+// `weft` starts it as a child when it must compile, so that a training node needs no MLIR. All logic is in
+// compiler/.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/Compile.h"
+#include "compiler/Pipeline.h"
+#include "runtime/config/ConfigLoader.h"
+#include "runtime/executable/ExecutableFile.h"
+#include "runtime/support/ExitCode.h"
+#include "runtime/tokenizer/Tokenizer.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+#include "CLI/App.hpp"
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <iostream>
+
+namespace {
+struct Arguments {
+  std::string config, output, printAfter, reproducer;
+  std::vector<std::string> overrides, explain;
+  int64_t memoryLimit = 0;
+};
+
+absl::Status compile(const Arguments &arguments) {
+  auto started = std::chrono::steady_clock::now();
+  absl::StatusOr<weft::LoadedConfig> loaded = weft::loadConfig(arguments.config, arguments.overrides);
+  if (!loaded.ok())
+    return weft::withExitCode(loaded.status(), weft::ExitCode::Config);
+  for (const std::string &warning : loaded->warnings)
+    std::cerr << warning << "\n";
+  std::vector<std::string> phases = weft::phaseNames();
+  if (!arguments.printAfter.empty() &&
+      std::find(phases.begin(), phases.end(), arguments.printAfter) == phases.end())
+    return weft::withExitCode(
+        absl::InvalidArgumentError(absl::StrCat("--print-after: no phase '", arguments.printAfter,
+                                                "'; there are ", absl::StrJoin(phases, ", "))),
+        weft::ExitCode::Config);
+  absl::StatusOr<weft::Compiled> compiled =
+      weft::compileJob(loaded->config, loaded->resolvedYaml(), {arguments.printAfter, arguments.reproducer});
+  if (!compiled.ok())
+    return weft::withExitCode(compiled.status(), weft::ExitCode::Config);
+  for (const std::string &what : arguments.explain)
+    std::cout << (what == "memory" ? weft::explainMemory(compiled->memory) : weft::explainFusion(*compiled));
+  if (arguments.memoryLimit > 0)
+    if (absl::Status status = weft::checkMemoryLimit(loaded->config, *compiled, arguments.memoryLimit);
+        !status.ok())
+      return status;
+  if (arguments.output.empty())
+    return absl::OkStatus();
+  absl::StatusOr<std::unique_ptr<weft::Tokenizer>> tokenizer = weft::createTokenizer("bytes");
+  if (!tokenizer.ok())
+    return tokenizer.status();
+  compiled->executable.tokenizer = (*tokenizer)->serialize();
+  if (absl::Status status = weft::writeExecutable(compiled->executable, arguments.output); !status.ok())
+    return status;
+  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+  std::printf("compiled in %.1f s -> %s\n", seconds, arguments.output.c_str());
+  return absl::OkStatus();
+}
+} // namespace
+
+int main(int argc, char **argv) {
+  CLI::App app("Compiles a run file to an executable.", "weft-compile");
+  app.set_version_flag("--version", "weft-compile " WEFT_VERSION);
+  Arguments arguments;
+  app.add_option("config", arguments.config, "The run file (YAML)")->required();
+  app.add_option("-o,--output", arguments.output, "The executable to write; without it nothing is written");
+  app.add_option("--set", arguments.overrides, "Overrides a key: --set train.steps=10");
+  app.add_option("--print-after", arguments.printAfter,
+                 "Prints the IR after a phase: " + absl::StrJoin(weft::phaseNames(), ", "));
+  app.add_option("--explain", arguments.explain, "Prints where memory goes, or what became a kernel")
+      ->check(CLI::IsMember({"memory", "fusion"}));
+  app.add_option("--memory-limit", arguments.memoryLimit, "Refuses a plan that needs more bytes than this");
+  app.add_option("--reproducer", arguments.reproducer, "Where a failing pass leaves its input");
+  CLI11_PARSE(app, argc, argv);
+  absl::Status status = compile(arguments);
+  if (status.ok())
+    return 0;
+  std::cerr << std::string(status.message()) << "\n";
+  return static_cast<int>(weft::exitCodeOf(status));
+}
