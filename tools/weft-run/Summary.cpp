@@ -60,8 +60,7 @@ std::string summarize(const std::string &name, const Tensor &tensor) {
     return nested(name, tensor, false);
   std::vector<double> values = tensor.reals;
   values.insert(values.end(), tensor.integers.begin(), tensor.integers.end());
-  auto isFinite = [](double value) { return std::isfinite(value); };
-  values.erase(std::stable_partition(values.begin(), values.end(), isFinite), values.end());
+  std::erase_if(values, [](double value) { return !std::isfinite(value); });
   std::string text = absl::StrCat(name, ": ", tensor.type().str());
   if (!values.empty()) {
     double sum = 0, squares = 0, count = static_cast<double>(values.size());

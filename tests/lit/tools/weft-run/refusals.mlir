@@ -29,7 +29,7 @@
 // TWICE: {{^}}weft-run: --input: arg0 is given twice, by {{.*}}/result0.npy and by {{.*}}/result0.npy{{$}}
 // FIT: {{^}}weft-run: {{.*}}/result1.npy: arg0 has values that do not fit tensor<i32>{{$}}
 // OUTPUT: {{^}}weft-run: /proc/nowhere: cannot be made: No such file or directory{{$}}
-// FAILS: refusals.mlir:[[@LINE+16]]:8: error: 'nn.power' op power: operands must be of a float type, they are tensor<i32>
+// FAILS: refusals.mlir:[[@LINE+15]]:8: error: 'nn.power' op power: operands must be of a float type, they are tensor<i32>
 // PARSE: <stdin>:1:10: error: {{.*}}nn.what
 // EMPTY: {{^}}weft-run: the module has no function with a body and no step to run{{$}}
 nn.parameter @w : tensor<f32> constant
