@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/support/ExitCode.h"
+#include "tools/weft/CkptCommand.h"
 #include "tools/weft/Command.h"
 #include "tools/weft/ConfigCommand.h"
 
@@ -18,6 +19,7 @@ using AddCommand = void (*)(CLI::App &);
 /// In the order of --help.
 constexpr AddCommand commands[] = {
     weft::addConfigCommand,
+    weft::addCkptCommand,
 };
 } // namespace
 
