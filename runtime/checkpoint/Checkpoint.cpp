@@ -9,6 +9,7 @@
 #include "runtime/checkpoint/Checksum.h"
 #include "runtime/checkpoint/FileOperations.h"
 #include "runtime/checkpoint/SafetensorsFile.h"
+#include "runtime/support/ExitCode.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -81,7 +82,7 @@ absl::Status Checkpoint::checkTensors(const std::vector<std::pair<std::string, T
   for (const std::string &difference : differences)
     absl::StrAppend(&text, "\n  ", difference);
   absl::StrAppend(&text, "\nUse the model and optimizer that it was saved with, or start a new run.");
-  return absl::FailedPreconditionError(text);
+  return withExitCode(absl::FailedPreconditionError(text), ExitCode::Checkpoint);
 }
 
 absl::Status Checkpoint::readPiece(const TensorRecord &tensor, const PieceRecord &piece,
@@ -103,6 +104,10 @@ absl::Status Checkpoint::readPiece(const TensorRecord &tensor, const PieceRecord
 }
 
 absl::Status Checkpoint::read(const std::string &name, std::span<std::byte> into) const {
+  return withExitCode(readTensor(name, into), ExitCode::Checkpoint);
+}
+
+absl::Status Checkpoint::readTensor(const std::string &name, std::span<std::byte> into) const {
   const TensorRecord *tensor = find(name);
   if (!tensor)
     return absl::NotFoundError(absl::StrCat(path, ": no tensor '", name,
@@ -156,7 +161,8 @@ std::vector<std::string> Checkpoint::verify() const {
   return problems;
 }
 
-absl::StatusOr<Checkpoint> openCheckpoint(const std::string &folder, FileSystem &files) {
+/// Reads the manifest, and compares the files with what it says of them.
+static absl::StatusOr<Manifest> readManifest(const std::string &folder, FileSystem &files) {
   absl::StatusOr<PathKind> kind = pathKind(files, folder + "/.");
   if (!kind.ok())
     return kind.status();
@@ -191,6 +197,13 @@ absl::StatusOr<Checkpoint> openCheckpoint(const std::string &folder, FileSystem 
                                               withThousands(*bytes), " bytes, ", withThousands(file.bytes),
                                               " were saved. Use another checkpoint."));
   }
+  return manifest;
+}
+
+absl::StatusOr<Checkpoint> openCheckpoint(const std::string &folder, FileSystem &files) {
+  absl::StatusOr<Manifest> manifest = readManifest(folder, files);
+  if (!manifest.ok())
+    return withExitCode(manifest.status(), ExitCode::Checkpoint);
   return Checkpoint(folder, files, *std::move(manifest));
 }
 

@@ -2,7 +2,8 @@
 //
 // Opening reads the manifest and looks at the size of each file: a checkpoint that opens is whole. Reading a
 // tensor touches its bytes only, whatever the mesh that wrote them, and holds them against their checksum;
-// what comes out is what was saved, or an error.
+// what comes out is what was saved, or an error; every error ends a process with the exit code of
+// checkpoints.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_CHECKPOINT_CHECKPOINT_H
@@ -49,6 +50,7 @@ public:
 private:
   friend absl::StatusOr<Checkpoint> openCheckpoint(const std::string &, FileSystem &);
   Checkpoint(std::string path, FileSystem &system, Manifest contents);
+  absl::Status readTensor(const std::string &name, std::span<std::byte> into) const;
   absl::Status readPiece(const TensorRecord &tensor, const PieceRecord &piece,
                          std::span<std::byte> into) const;
   void verifyFile(const FileRecord &file, std::vector<std::string> &problems) const;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/checkpoint/CheckpointFolders.h"
 #include "runtime/checkpoint/FileOperations.h"
+#include "runtime/support/ExitCode.h"
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -84,7 +85,7 @@ std::string temporaryFolder(const std::string &checkpoints, int64_t step) {
 absl::StatusOr<LatestCheckpoint> findLatest(const std::string &checkpoints, FileSystem &files) {
   absl::StatusOr<std::vector<int64_t>> steps = stepsWith("", checkpoints, files);
   if (!steps.ok())
-    return steps.status();
+    return withExitCode(steps.status(), ExitCode::Checkpoint);
   LatestCheckpoint latest;
   for (size_t i = steps->size(); i-- > 0;) {
     absl::StatusOr<Checkpoint> checkpoint = openStep(checkpoints, (*steps)[i], files);
@@ -136,11 +137,11 @@ absl::StatusOr<std::vector<std::string>> cleanLeftovers(const std::string &check
   for (std::string_view ending : {kTemporary, kTrash}) {
     absl::StatusOr<std::vector<int64_t>> steps = stepsWith(ending, checkpoints, files);
     if (!steps.ok())
-      return steps.status();
+      return withExitCode(steps.status(), ExitCode::Checkpoint);
     for (int64_t step : *steps) {
       removed.push_back(folderOf(checkpoints, step, ending));
       if (absl::Status status = removeTree(files, removed.back()); !status.ok())
-        return status;
+        return withExitCode(status, ExitCode::Checkpoint);
     }
   }
   return removed;

@@ -8,6 +8,7 @@
 #include "runtime/checkpoint/CheckpointFolders.h"
 #include "runtime/checkpoint/FileOperations.h"
 #include "runtime/checkpoint/SafetensorsFile.h"
+#include "runtime/support/ExitCode.h"
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
@@ -157,8 +158,8 @@ absl::Status commitSave(const std::string &temporary, const CheckpointState &sta
   return publish(temporary, stepFolder(parentFolder(temporary), state.step), files);
 }
 
-absl::Status saveCheckpoint(const std::string &checkpoints, const CheckpointState &state,
-                            const std::vector<TensorView> &tensors, const SaveOptions &options) {
+static absl::Status save(const std::string &checkpoints, const CheckpointState &state,
+                         const std::vector<TensorView> &tensors, const SaveOptions &options) {
   int64_t bytes = 0;
   for (const TensorView &tensor : tensors) {
     if (absl::Status status = checkView(tensor); !status.ok())
@@ -181,6 +182,11 @@ absl::Status saveCheckpoint(const std::string &checkpoints, const CheckpointStat
         absl::StrCat(stepFolder(checkpoints, state.step),
                      " was saved, but an older checkpoint could not be removed: ", status.message()));
   return absl::OkStatus();
+}
+
+absl::Status saveCheckpoint(const std::string &checkpoints, const CheckpointState &state,
+                            const std::vector<TensorView> &tensors, const SaveOptions &options) {
+  return withExitCode(save(checkpoints, state, tensors, options), ExitCode::Checkpoint);
 }
 
 } // namespace weft::checkpoint

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/checkpoint/RunLock.h"
 #include "runtime/checkpoint/FileOperations.h"
+#include "runtime/support/ExitCode.h"
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -26,14 +27,20 @@ std::string holderText() {
   return absl::StrCat("pid ", ::getpid(), " on ", host.data(), "\n");
 }
 
+absl::Status lockError(const char *action, const std::string &path) {
+  return withExitCode(fileError(errno, action, path), ExitCode::Checkpoint);
+}
+
 absl::Status refused(int descriptor, const std::string &runFolder) {
   std::array<char, 300> text;
   const ssize_t count = ::pread(descriptor, text.data(), text.size(), 0);
   std::string holder(text.data(), count > 0 ? static_cast<size_t>(count) : 0);
   absl::StripAsciiWhitespace(&holder);
-  return absl::FailedPreconditionError(
-      absl::StrCat(runFolder, ": another job works in this run folder", holder.empty() ? "" : " (", holder,
-                   holder.empty() ? "" : ")", ". Wait until it ends, or give this run another --name."));
+  return withExitCode(absl::FailedPreconditionError(
+                          absl::StrCat(runFolder, ": another job works in this run folder",
+                                       holder.empty() ? "" : " (", holder, holder.empty() ? "" : ")",
+                                       ". Wait until it ends, or give this run another --name.")),
+                      ExitCode::Config);
 }
 } // namespace
 
@@ -48,7 +55,7 @@ absl::StatusOr<RunLock> RunLock::acquire(const std::string &runFolder) {
   const std::string path = runFolder + "/lock";
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor < 0)
-    return fileError(errno, "create the file", path);
+    return lockError("create the file", path);
   RunLock lock(descriptor);
   int locked;
   do
@@ -57,11 +64,11 @@ absl::StatusOr<RunLock> RunLock::acquire(const std::string &runFolder) {
   if (locked < 0 && errno == EWOULDBLOCK)
     return refused(descriptor, runFolder);
   if (locked < 0)
-    return fileError(errno, "lock", path);
+    return lockError("lock", path);
   const std::string text = holderText();
   if (::ftruncate(descriptor, 0) < 0 ||
       ::pwrite(descriptor, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()))
-    return fileError(errno, "write", path);
+    return lockError("write", path);
   return lock;
 }
 

@@ -23,6 +23,8 @@ using AddCommand = void (*)(CLI::App &);
 constexpr AddCommand commands[] = {
     weft::addConfigCommand, weft::addDoctorCommand, weft::addCkptCommand,
     weft::addDataCommand,   weft::addPlotCommand,
+    weft::addConfigCommand,
+    weft::addCkptCommand,
 };
 } // namespace
 

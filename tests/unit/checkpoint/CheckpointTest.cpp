@@ -7,6 +7,7 @@
 #include "TestSupport.h"
 
 #include "runtime/checkpoint/SafetensorsFile.h"
+#include "runtime/support/ExitCode.h"
 
 namespace weft::checkpoint {
 namespace {
@@ -148,6 +149,30 @@ TEST(Checkpoint, ThatDoesNotExistIsRefused) {
   TestFolder folder;
   EXPECT_EQ(openCheckpoint(folder / "step-1").status().message(),
             folder / "step-1: no such checkpoint. Check the path.");
+}
+
+TEST(Checkpoint, ErrorsEndAProcessWithTheirCode) {
+  struct Full : FileSystem {
+    int64_t freeBytes(const std::string &) override { return 0; }
+  } full;
+  struct Unreadable : FileSystem {
+    int lstat(const std::string &, struct stat &) override { return -EIO; }
+    int64_t pread(int, void *, size_t, int64_t) override { return -EIO; }
+    int list(const std::string &, std::vector<std::string> &) override { return -EIO; }
+  } unreadable;
+  TestFolder folder;
+  const Program program(1);
+  const auto code = [](const absl::Status &status) { return exitCodeOf(status); };
+  EXPECT_EQ(code(saveCheckpoint(folder.path(), program.state, program.views(), {0, &full})),
+            ExitCode::Checkpoint);
+  ASSERT_TRUE(saveCheckpoint(folder.path(), program.state, program.views()).ok());
+  const std::string step = folder / "step-1";
+  EXPECT_EQ(code(openCheckpoint(step, unreadable).status()), ExitCode::Checkpoint);
+  EXPECT_EQ(code(openCheckpoint(folder / "step-2").status()), ExitCode::Checkpoint);
+  EXPECT_EQ(code(openCheckpoint(step)->read("nothing", {})), ExitCode::Checkpoint);
+  EXPECT_EQ(code(openCheckpoint(step)->checkTensors({})), ExitCode::Checkpoint);
+  EXPECT_EQ(code(findLatest(folder.path(), unreadable).status()), ExitCode::Checkpoint);
+  EXPECT_EQ(code(cleanLeftovers(folder.path(), unreadable).status()), ExitCode::Checkpoint);
 }
 
 TEST(Checkpoint, SavedByTwoRanksReadsAsOneTensor) {

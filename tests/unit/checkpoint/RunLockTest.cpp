@@ -6,6 +6,7 @@
 #include "TestSupport.h"
 
 #include "runtime/checkpoint/RunLock.h"
+#include "runtime/support/ExitCode.h"
 
 #include <csignal>
 #include <sys/wait.h>
@@ -27,6 +28,13 @@ TEST(RunLock, RefusesASecondJobAndNamesTheFirst) {
   EXPECT_EQ(RunLock::acquire(run.path()).status().message(),
             run.path() + ": another job works in this run folder (pid " + std::to_string(::getpid()) +
                 " on " + host() + "). Wait until it ends, or give this run another --name.");
+}
+
+TEST(RunLock, EndsTheSecondJobWithTheCodeOfTheCommandLine) {
+  TestFolder run;
+  absl::StatusOr<RunLock> first = RunLock::acquire(run.path());
+  EXPECT_EQ(exitCodeOf(RunLock::acquire(run.path()).status()), ExitCode::Config);
+  EXPECT_EQ(exitCodeOf(RunLock::acquire(run / "absent").status()), ExitCode::Checkpoint);
 }
 
 TEST(RunLock, IsFreeAgainAfterItsHolder) {
