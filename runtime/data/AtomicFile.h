@@ -36,7 +36,7 @@ public:
   absl::Status commit();
 
   /// Bytes appended so far.
-  int64_t size() const { return appended; }
+  int64_t size() const { return written + static_cast<int64_t>(buffered); }
 
 private:
   AtomicFile(std::string path, int descriptor);
@@ -48,7 +48,7 @@ private:
   int descriptor;
   std::unique_ptr<char[]> buffer;
   size_t buffered = 0;
-  int64_t appended = 0;
+  int64_t written = 0;
 };
 
 /// Makes renames and removals inside the folder of `path` durable.
