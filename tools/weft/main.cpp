@@ -21,10 +21,8 @@ using AddCommand = void (*)(CLI::App &);
 
 /// In the order of --help.
 constexpr AddCommand commands[] = {
-    weft::addConfigCommand, weft::addDoctorCommand, weft::addCkptCommand,
-    weft::addDataCommand,   weft::addPlotCommand,
-    weft::addConfigCommand,
-    weft::addCkptCommand,
+    weft::addConfigCommand, weft::addDataCommand,   weft::addCkptCommand,
+    weft::addPlotCommand,   weft::addDoctorCommand,
 };
 } // namespace
 
