@@ -226,7 +226,7 @@ private:
       program.loadArgument(block, index, slot);
     block.eraseArguments(0, block.getNumArguments());
     // A write takes effect when the step ends: it stands with the stores.
-    for (auto write : llvm::make_early_inc_range(block.getOps<WriteOp>()))
+    for (auto write : llvm::to_vector(block.getOps<WriteOp>()))
       write->moveBefore(outputs);
     for (auto [index, value] : llvm::enumerate(outputs.getValues()))
       program.store(block, value.getLoc(), "output/" + outputName(outputs, index), value);
