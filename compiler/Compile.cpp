@@ -4,39 +4,17 @@
 #include "compiler/model/BuildPrograms.h"
 #include "dialects/nn/NnDialect.h"
 #include "dialects/sched/SchedDialect.h"
-#include "kernels/cpu/Cpu.h"
 #include "passes/emit/Emit.h"
 #include "runtime/executable/Verify.h"
-#include "runtime/tokenizer/Tokenizer.h"
 
 #include "absl/strings/str_cat.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 
-#include <thread>
-
 using namespace mlir;
 
 namespace weft {
 namespace {
-absl::StatusOr<cpu::InstructionSet> chooseInstructionSet(InstructionSetChoice choice) {
-  std::vector<cpu::InstructionSet> supported = cpu::supportedInstructionSets();
-  if (supported.empty())
-    return absl::FailedPreconditionError(
-        "launch.device: this machine has no AVX2, the lowest that the CPU kernels need");
-  switch (choice) {
-  case InstructionSetChoice::Auto:
-    return supported.back();
-  case InstructionSetChoice::Avx2:
-    return cpu::InstructionSet::AVX2;
-  case InstructionSetChoice::Avx512:
-    return cpu::InstructionSet::AVX512;
-  case InstructionSetChoice::Avx512Bf16:
-    return cpu::InstructionSet::AVX512_BF16;
-  }
-  return supported.back();
-}
-
 /// Gathers diagnostics as text: `location: severity: message`, one a line.
 class DiagnosticText {
 public:
@@ -71,11 +49,6 @@ std::map<std::string, CompositeCount> readComposites(ModuleOp module) {
 
 absl::StatusOr<Compiled> compileJob(const Config &config, const std::string &resolvedConfig,
                                     const CompileOptions &options) {
-  absl::StatusOr<cpu::InstructionSet> set = chooseInstructionSet(config.launch.instructionSet);
-  if (!set.ok())
-    return set.status();
-  if (absl::Status status = cpu::useInstructionSet(*set); !status.ok())
-    return status;
   MLIRContext context(MLIRContext::Threading::DISABLED);
   context.loadDialect<nn::NnDialect, sched::SchedDialect, func::FuncDialect>();
   DiagnosticText diagnostics(&context);
@@ -89,9 +62,7 @@ absl::StatusOr<Compiled> compileJob(const Config &config, const std::string &res
     return diagnostics.error("emit: the program cannot be written down");
   Compiled compiled{std::move(*executable), reportMemory(*module), readComposites(*module)};
   compiled.executable.config = resolvedConfig;
-  compiled.executable.target.instructionSet = std::string(cpu::name(*set));
-  compiled.executable.target.threads =
-      static_cast<uint32_t>(config.launch.threads.value_or(std::thread::hardware_concurrency()));
+  compiled.executable.target = options.target;
   if (absl::Status status = verify(compiled.executable); !status.ok())
     return absl::InternalError(absl::StrCat("emit: ", std::string(status.message())));
   return compiled;

@@ -14,6 +14,7 @@
 namespace weft {
 
 struct CompileOptions {
+  Target target;              ///< the instruction set is the one in use in this process
   std::string printAfter;     ///< a phase whose result is printed; empty for none
   std::string reproducerPath; ///< where a failing pass leaves its input; empty for nowhere
 };
@@ -29,7 +30,7 @@ struct Compiled {
   std::map<std::string, CompositeCount> composites;
 };
 
-/// Compiles the programs of a job. Sets the instruction set of this process. InvalidArgument, with the
+/// Compiles the programs of a job. InvalidArgument, with the
 /// compiler's diagnostics, when the program cannot be compiled. The memory limit is not looked at: see
 /// checkMemoryLimit.
 absl::StatusOr<Compiled> compileJob(const Config &config, const std::string &resolvedConfig,

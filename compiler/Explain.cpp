@@ -103,7 +103,7 @@ absl::Status checkMemoryLimit(const Config &config, const Compiled &compiled, in
   };
   std::vector<Saving> savings;
   for (const Change &change : possibleChanges(config)) {
-    absl::StatusOr<Compiled> other = compileJob(change.config, "", {});
+    absl::StatusOr<Compiled> other = compileJob(change.config, "", {compiled.executable.target, "", ""});
     if (other.ok() && other->memory.peakBytes < report.peakBytes)
       savings.push_back({change.text, other->memory.peakBytes});
   }

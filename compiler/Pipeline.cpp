@@ -14,6 +14,7 @@
 #include "passes/precision/Precision.h"
 #include "passes/update/Update.h"
 
+#include "absl/strings/str_cat.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -71,14 +72,16 @@ UpdateOptions updateOptions(const Config &config) {
   options.clipGradNorm = optimizer.clipGradNorm;
   options.noDecay.assign(optimizer.noDecay.begin(), optimizer.noDecay.end());
   for (const ParameterGroup &group : optimizer.groups)
-    options.groups.push_back(group.match + ":" + std::to_string(group.lrScale) + ":" +
-                             std::to_string(group.weightDecay.value_or(optimizer.weightDecay)));
+    options.groups.push_back(absl::StrCat(group.match, ":", group.lrScale, ":",
+                                          group.weightDecay ? absl::StrCat(*group.weightDecay) : ""));
   options.schedule = scheduleName(config.lrSchedule.kind);
   options.steps = config.train.steps;
   options.warmupSteps = config.lrSchedule.warmupSteps;
   options.decaySteps = config.lrSchedule.decaySteps;
   options.minLrRatio = config.lrSchedule.minLrRatio;
   options.lossScaleWindow = config.precision.lossScale.growthInterval;
+  options.lossScaleGrowth = config.precision.lossScale.growthFactor;
+  options.lossScaleBackoff = config.precision.lossScale.backoffFactor;
   return options;
 }
 

@@ -172,7 +172,8 @@ def LaunchOp : SchedOp<"launch"> {
     Constraints: settings are of those three forms; one place per result, if any.
   }];
   let arguments = (ins StrAttr:$kernel, Variadic<SchedTensor>:$inputs, DictionaryAttr:$settings,
-                       OptionalAttr<PlaceArrayAttr>:$places, OptionalAttr<PlaceAttr>:$workspace);
+                       OptionalAttr<PlaceArrayAttr>:$places, OptionalAttr<PlaceAttr>:$workspace,
+                       DefaultValuedAttr<I64Attr, "0">:$workspace_bytes);
   let results = (outs Variadic<SchedTensor>:$outputs);
   let assemblyFormat = "$kernel `(` $inputs `)` attr-dict `:` functional-type($inputs, $outputs)";
   let hasVerifier = 1;

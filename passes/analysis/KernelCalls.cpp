@@ -163,7 +163,8 @@ sched::LaunchOp createLaunch(OpBuilder &builder, Location location, const Kernel
     settings.push_back(builder.getNamedAttr(key, value));
   }
   return sched::LaunchOp::create(builder, location, results, builder.getStringAttr(call.name), operands,
-                                 builder.getDictionaryAttr(settings), ArrayAttr(), sched::PlaceAttr());
+                                 builder.getDictionaryAttr(settings), ArrayAttr(), sched::PlaceAttr(),
+                                 builder.getI64IntegerAttr(0));
 }
 
 } // namespace weft

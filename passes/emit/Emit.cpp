@@ -8,7 +8,6 @@
 
 #include "dialects/nn/NnDialect.h"
 #include "dialects/sched/SchedDialect.h"
-#include "kernels/cpu/Cpu.h"
 #include "passes/analysis/KernelCalls.h"
 #include "passes/memory/Memory.h"
 #include "passes/memory/MemoryReport.h"
@@ -236,10 +235,7 @@ private:
     Command command = begin(program, CommandKind::Launch, launch.getLoc());
     command.operandCount = static_cast<uint16_t>(launch.getInputs().size());
     command.resultCount = static_cast<uint16_t>(launch.getOutputs().size());
-    FailureOr<uint32_t> kernel = kernelIndexOf(launch);
-    if (failed(kernel))
-      return failure();
-    command.kernel = *kernel;
+    command.kernel = kernelIndexOf(launch);
     if (launch.getWorkspace())
       command.workspace = referenceOf(*launch.getWorkspace());
     for (Value operand : launch.getInputs())
@@ -253,18 +249,13 @@ private:
     return success();
   }
 
-  FailureOr<uint32_t> kernelIndexOf(sched::LaunchOp launch) {
+  uint32_t kernelIndexOf(sched::LaunchOp launch) {
     std::string key;
     llvm::raw_string_ostream(key) << launch.getKernel() << launch.getSettings() << launch->getOperandTypes()
                                   << "->" << launch->getResultTypes();
     auto [found, inserted] = kernelIndex.try_emplace(key, executable.kernels.size());
-    if (inserted) {
-      KernelCall call = kernelCallOf(launch);
-      absl::StatusOr<std::unique_ptr<Kernel>> kernel = cpu::createKernel(call);
-      if (!kernel.ok())
-        return launch.emitOpError() << "cannot run on the CPU: " << std::string(kernel.status().message());
-      executable.kernels.push_back({std::move(call), static_cast<uint64_t>((*kernel)->workspaceBytes())});
-    }
+    if (inserted)
+      executable.kernels.push_back({kernelCallOf(launch), launch.getWorkspaceBytes()});
     return found->second;
   }
 

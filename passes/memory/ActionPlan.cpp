@@ -236,7 +236,9 @@ private:
       for (Value result : launch.getOutputs())
         places.push_back(bufferOf(result).fixed);
       launch.setPlacesAttr(builder.getArrayAttr(places));
-      if (kernelOf[launch]->workspaceBytes() > 0)
+      int64_t workspaceBytes = kernelOf[launch]->workspaceBytes();
+      launch.setWorkspaceBytes(static_cast<uint64_t>(workspaceBytes));
+      if (workspaceBytes > 0)
         launch.setWorkspaceAttr(
             sched::PlaceAttr::get(builder.getContext(), builder.getStringAttr("workspace"), 0));
     }

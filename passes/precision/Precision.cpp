@@ -10,6 +10,7 @@
 #include "dialects/nn/NnDialect.h"
 #include "dialects/nn/ValueBuilder.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -38,11 +39,19 @@ bool keepsFloat32(OpResult result) {
 
 class RecipeApplier {
 public:
-  RecipeApplier(StepOp step, Type compute) : step(step), compute(compute) {}
+  /// `scope` is where symbols are looked up from.
+  RecipeApplier(Operation *scope, Type compute) : scope(scope), compute(compute) {}
 
-  void run() {
-    for (Operation &op : llvm::make_early_inc_range(step.getMicrobatch().front().without_terminator()))
+  void run(Block &block) {
+    for (Operation &op : llvm::make_early_inc_range(block.without_terminator()))
       convert(op);
+    // What leaves a block keeps its type.
+    Operation *terminator = block.getTerminator();
+    OpBuilder builder(terminator);
+    ValueBuilder b(builder, terminator->getLoc());
+    for (OpOperand &operand : terminator->getOpOperands())
+      if (isCompute(operand.get()) && narrowedResults.contains(operand.get()))
+        operand.set(b.cast(operand.get(), builder.getF32Type()));
   }
 
 private:
@@ -53,7 +62,7 @@ private:
 
   void convert(Operation &op) {
     if (auto read = dyn_cast<ReadOp>(op)) {
-      if (isa_and_nonnull<ParameterOp>(SymbolTable::lookupNearestSymbolFrom(step, read.getVariableAttr())) &&
+      if (isa_and_nonnull<ParameterOp>(SymbolTable::lookupNearestSymbolFrom(scope, read.getVariableAttr())) &&
           isFloat32(read.getResult()))
         parameters.insert(read.getResult());
       return;
@@ -69,8 +78,10 @@ private:
       if (isFloat32(operand.get()) && !keepsFloat32(&op, operand.getOperandNumber()))
         operand.set(narrowed(b, operand.get()));
     for (OpResult result : op.getResults())
-      if (isFloat32(result) && !keepsFloat32(result))
+      if (isFloat32(result) && !keepsFloat32(result)) {
         result.setType(tensorType(result).clone(compute));
+        narrowedResults.insert(result);
+      }
   }
 
   /// The value in the compute type; one cast per value, right after its definition.
@@ -84,13 +95,14 @@ private:
     return cast;
   }
 
-  StepOp step;
+  Operation *scope;
   Type compute;
-  llvm::DenseSet<Value> parameters;
+  llvm::DenseSet<Value> parameters, narrowedResults;
   llvm::DenseMap<Value, Value> casts;
 };
 
-/// Multiplies the carried objective by the state `loss_scale`.
+/// Multiplies the carried objective by the state `loss_scale`, and divides it by the step's denominator:
+/// cotangents of a sum over thousands of tokens would leave the range of float16 at any useful scale.
 LogicalResult scaleObjective(ModuleOp module, StepOp step, double initialScale) {
   auto objective = step->getAttrOfType<StringAttr>("objective");
   if (!objective)
@@ -106,8 +118,14 @@ LogicalResult scaleObjective(ModuleOp module, StepOp step, double initialScale) 
   for (auto [index, name] : llvm::enumerate(carry.getNames()))
     if (name == objective) {
       Value value = carry.getValues()[index];
-      carry->setOperand(index, b.mul(value, b.castTo(b.read(kLossScale, scalar), value)));
+      value = b.mul(value, b.castTo(b.read(kLossScale, scalar), value));
+      if (auto denominator = step->getAttrOfType<IntegerAttr>("denominator")) {
+        Value count = step.getMicrobatch().getArgument(step.getInputNames().size() + denominator.getInt());
+        value = b.div(value, b.castTo(b.maximum(count, b.splat(count, 1)), value));
+      }
+      carry->setOperand(index, value);
     }
+  step->removeAttr("denominator");
   step->setAttr(kLossScale, FlatSymbolRefAttr::get(builder.getContext(), kLossScale));
   return success();
 }
@@ -129,10 +147,13 @@ public:
     if (!compute)
       return;
     for (auto step : getOperation().getOps<StepOp>()) {
-      RecipeApplier(step, compute).run();
+      RecipeApplier(step, compute).run(step.getMicrobatch().front());
       if (recipe == "fp16" && failed(scaleObjective(getOperation(), step, initialLossScale)))
         return signalPassFailure();
     }
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (!function.isExternal())
+        RecipeApplier(function, compute).run(function.getBody().front());
   }
 };
 } // namespace

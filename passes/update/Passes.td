@@ -8,7 +8,8 @@ def Update : Pass<"weft-update", "::mlir::ModuleOp"> {
     denominator that the step's `denominator` names among prepare's yielded values (the target tokens of the global
     batch) and by the loss scale if there is one, clipped by the norm, and given to the optimizer. If the norm is not finite every
     parameter and state keeps its value, and neither the optimizer's step nor the learning-rate schedule moves.
-    One-dimensional parameters, and those that `no-decay` matches, do not decay. Outputs `grad_norm`, `lr`, `skipped`
+    One-dimensional parameters, and those that `no-decay` matches, do not decay, unless
+    their group says how much. Outputs `grad_norm`, `lr`, `skipped`
     are added to the step's.
 
     Before and after, one parameter and SGD:
@@ -33,13 +34,15 @@ def Update : Pass<"weft-update", "::mlir::ModuleOp"> {
     Option<"epsilon", "epsilon", "double", "1e-8", "added to the denominator of adamw">,
     Option<"weightDecay", "weight-decay", "double", "0.1", "decoupled weight decay (sgd: added to the gradient)">,
     Option<"clipGradNorm", "clip-grad-norm", "double", "1.0", "largest global gradient norm; 0: no clipping">,
-    ListOption<"noDecay", "no-decay", "std::string", "glob patterns of parameters that do not decay">,
-    ListOption<"groups", "groups", "std::string", "parameter groups, each PATTERN:LR_SCALE:WEIGHT_DECAY; the first that matches holds">,
+    ListOption<"noDecay", "no-decay", "std::string", "shell patterns (fnmatch) of parameters that do not decay">,
+    ListOption<"groups", "groups", "std::string", "parameter groups, each PATTERN:LR_SCALE:WEIGHT_DECAY, the decay empty for the common rules; the first that matches holds">,
     Option<"schedule", "schedule", "std::string", "\"constant\"", "constant, linear, cosine, wsd or inverse_sqrt">,
     Option<"steps", "steps", "int64_t", "1000", "optimizer steps of the run">,
     Option<"warmupSteps", "warmup-steps", "int64_t", "0", "steps of linear warmup">,
     Option<"decaySteps", "decay-steps", "int64_t", "0", "wsd: steps of the final decay">,
     Option<"minLrRatio", "min-lr-ratio", "double", "0.0", "the schedule's floor, as a share of lr">,
-    Option<"lossScaleWindow", "loss-scale-window", "int64_t", "2000", "fp16: finite steps before the loss scale doubles">
+    Option<"lossScaleWindow", "loss-scale-window", "int64_t", "2000", "fp16: finite steps before the loss scale grows">,
+    Option<"lossScaleGrowth", "loss-scale-growth", "double", "2.0", "fp16: what the loss scale is multiplied by then">,
+    Option<"lossScaleBackoff", "loss-scale-backoff", "double", "0.5", "fp16: what it is multiplied by when gradients overflow">
   ];
 }

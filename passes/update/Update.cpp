@@ -13,7 +13,9 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/GlobPattern.h"
+
+#include <fnmatch.h>
+#include <optional>
 
 using namespace mlir;
 
@@ -27,11 +29,15 @@ using namespace weft::nn;
 constexpr StringRef kStepCounter = "optimizer.step";
 constexpr StringRef kGoodSteps = "loss_scale.good_steps";
 
-struct ParameterGroup {
-  llvm::GlobPattern pattern;
+struct GroupOptions {
+  std::string pattern; ///< as of fnmatch
   double lrScale;
-  double weightDecay;
+  std::optional<double> weightDecay; ///< none: the common rules
 };
+
+bool matches(const std::string &pattern, StringRef name) {
+  return fnmatch(pattern.c_str(), name.str().c_str(), 0) == 0;
+}
 
 /// A parameter and the sum over its uses of the gradient, not yet normalized.
 struct Gradient {
@@ -49,8 +55,8 @@ struct Shared {
 
 struct UpdateOptionsParsed {
   UpdateOptions raw;
-  SmallVector<llvm::GlobPattern> noDecay;
-  SmallVector<ParameterGroup> groups;
+  SmallVector<std::string> noDecay;
+  SmallVector<GroupOptions> groups;
   LearningRateSchedule schedule;
 };
 
@@ -164,35 +170,37 @@ private:
     return done;
   }
 
-  /// Dynamic loss scale (arXiv:1710.03740): halved when gradients overflow, doubled after a window of finite
+  /// Dynamic loss scale (arXiv:1710.03740): lowered when gradients overflow, raised after a window of finite
   /// steps.
   void adaptLossScale(StringRef name, Value finite) {
     Value scale = b.read(name, b.type({}, f32));
     Value good = b.addScalar(addState(kGoodSteps, b.type({}, builder.getI64Type())), 1);
     Value full =
         b.compare(Comparison::ge, good, b.splat(good, static_cast<double>(options.raw.lossScaleWindow)));
-    Value raised = b.select(full, b.scale(scale, 2.0), scale);
-    Value lowered = b.maximum(b.scale(scale, 0.5), b.splat(scale, 1.0));
+    Value raised = b.select(full, b.scale(scale, options.raw.lossScaleGrowth), scale);
+    Value lowered = b.maximum(b.scale(scale, options.raw.lossScaleBackoff), b.splat(scale, 1.0));
     Value zero = b.splat(good, 0);
     write(name, b.select(finite, raised, lowered));
     write(kGoodSteps, b.select(finite, b.select(full, zero, good), zero));
   }
 
-  const ParameterGroup *groupOf(StringRef name) const {
-    for (const ParameterGroup &group : options.groups)
-      if (group.pattern.match(name))
+  const GroupOptions *groupOf(StringRef name) const {
+    for (const GroupOptions &group : options.groups)
+      if (matches(group.pattern, name))
         return &group;
     return nullptr;
   }
 
   double weightDecayOf(ParameterOp parameter) const {
+    const GroupOptions *group = groupOf(parameter.getSymName());
+    if (group && group->weightDecay)
+      return *group->weightDecay;
     if (cast<RankedTensorType>(parameter.getType()).getRank() <= 1)
       return 0.0;
-    for (const llvm::GlobPattern &pattern : options.noDecay)
-      if (pattern.match(parameter.getSymName()))
+    for (const std::string &pattern : options.noDecay)
+      if (matches(pattern, parameter.getSymName()))
         return 0.0;
-    const ParameterGroup *group = groupOf(parameter.getSymName());
-    return group ? group->weightDecay : options.raw.weightDecay;
+    return options.raw.weightDecay;
   }
 
   void buildParameterUpdate(const Gradient &gradient, const Shared &shared) {
@@ -205,7 +213,7 @@ private:
     std::string firstName = ("optimizer.first_moment." + name).str();
     std::string secondName = ("optimizer.second_moment." + name).str();
     SmallVector<std::pair<std::string, Value>> states = {{firstName, addState(firstName, type)}};
-    const ParameterGroup *group = groupOf(name);
+    const GroupOptions *group = groupOf(name);
     Value lr = group ? b.scale(shared.learningRate, group->lrScale) : shared.learningRate;
     auto decay = llvm::APFloat(weightDecayOf(parameter));
     auto number = [](double value) { return llvm::APFloat(value); };
@@ -270,15 +278,6 @@ public:
   }
 
 private:
-  FailureOr<llvm::GlobPattern> parsePattern(StringRef text) {
-    llvm::Expected<llvm::GlobPattern> pattern = llvm::GlobPattern::create(text);
-    if (pattern)
-      return *pattern;
-    getOperation().emitError() << "update: '" << text
-                               << "' is not a pattern: " << llvm::toString(pattern.takeError());
-    return failure();
-  }
-
   FailureOr<UpdateOptionsParsed> parseOptions() {
     UpdateOptionsParsed parsed;
     parsed.raw.optimizer = optimizer;
@@ -289,6 +288,8 @@ private:
     parsed.raw.weightDecay = weightDecay;
     parsed.raw.clipGradNorm = clipGradNorm;
     parsed.raw.lossScaleWindow = lossScaleWindow;
+    parsed.raw.lossScaleGrowth = lossScaleGrowth;
+    parsed.raw.lossScaleBackoff = lossScaleBackoff;
     if (optimizer != "adamw" && optimizer != "sgd" && optimizer != "lion")
       return getOperation().emitError()
              << "update: no optimizer '" << optimizer << "'; there are adamw, sgd and lion";
@@ -297,23 +298,19 @@ private:
       return getOperation().emitError() << "update: no schedule '" << schedule
                                         << "'; there are constant, linear, cosine, wsd and inverse_sqrt";
     parsed.schedule = {*kind, lr, minLrRatio, steps, warmupSteps, decaySteps};
-    for (StringRef text : noDecay) {
-      FailureOr<llvm::GlobPattern> pattern = parsePattern(text);
-      if (failed(pattern))
-        return failure();
-      parsed.noDecay.push_back(*pattern);
-    }
+    parsed.noDecay.append(noDecay.begin(), noDecay.end());
     for (StringRef text : groups) {
-      SmallVector<StringRef> parts;
-      text.split(parts, ':');
-      double lrScale, decay;
-      if (parts.size() != 3 || !llvm::to_float(parts[1], lrScale) || !llvm::to_float(parts[2], decay))
+      auto [rest, decayText] = text.rsplit(':');
+      auto [pattern, scaleText] = rest.rsplit(':');
+      GroupOptions group{pattern.str(), 1.0, std::nullopt};
+      double decay = 0.0;
+      if (pattern.empty() || !llvm::to_float(scaleText, group.lrScale) ||
+          (!decayText.empty() && !llvm::to_float(decayText, decay)))
         return getOperation().emitError()
                << "update: group '" << text << "' is not PATTERN:LR_SCALE:WEIGHT_DECAY";
-      FailureOr<llvm::GlobPattern> pattern = parsePattern(parts[0]);
-      if (failed(pattern))
-        return failure();
-      parsed.groups.push_back({*pattern, lrScale, decay});
+      if (!decayText.empty())
+        group.weightDecay = decay;
+      parsed.groups.push_back(group);
     }
     return parsed;
   }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/Compile.h"
 #include "compiler/Pipeline.h"
+#include "kernels/cpu/Cpu.h"
 #include "runtime/config/ConfigLoader.h"
 #include "runtime/executable/ExecutableFile.h"
 #include "runtime/support/ExitCode.h"
@@ -22,6 +23,7 @@
 #include <chrono>
 #include <cstdio>
 #include <iostream>
+#include <sched.h>
 
 namespace {
 struct Arguments {
@@ -29,6 +31,44 @@ struct Arguments {
   std::vector<std::string> overrides, explain;
   int64_t memoryLimit = 0;
 };
+
+absl::StatusOr<weft::cpu::InstructionSet> chooseInstructionSet(weft::InstructionSetChoice choice) {
+  std::vector<weft::cpu::InstructionSet> supported = weft::cpu::supportedInstructionSets();
+  if (supported.empty())
+    return absl::FailedPreconditionError(
+        "launch.device: this machine has no AVX2, the lowest instruction set of the CPU kernels");
+  switch (choice) {
+  case weft::InstructionSetChoice::Auto:
+    return supported.back();
+  case weft::InstructionSetChoice::Avx2:
+    return weft::cpu::InstructionSet::AVX2;
+  case weft::InstructionSetChoice::Avx512:
+    return weft::cpu::InstructionSet::AVX512;
+  case weft::InstructionSetChoice::Avx512Bf16:
+    return weft::cpu::InstructionSet::AVX512_BF16;
+  }
+  return supported.back();
+}
+
+/// Threads that this process may use: its affinity mask.
+uint32_t affinityThreads() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof(set), &set) != 0)
+    return 1;
+  return static_cast<uint32_t>(std::max(1, CPU_COUNT(&set)));
+}
+
+/// The target of a config on this machine; sets the instruction set of the process.
+absl::StatusOr<weft::Target> openTarget(const weft::LaunchConfig &launch) {
+  absl::StatusOr<weft::cpu::InstructionSet> set = chooseInstructionSet(launch.instructionSet);
+  if (!set.ok())
+    return set.status();
+  if (absl::Status status = weft::cpu::useInstructionSet(*set); !status.ok())
+    return status;
+  uint32_t threads = launch.threads ? static_cast<uint32_t>(*launch.threads) : affinityThreads();
+  return weft::Target{std::string(weft::cpu::name(*set)), threads};
+}
 
 absl::Status compile(const Arguments &arguments) {
   auto started = std::chrono::steady_clock::now();
@@ -44,8 +84,11 @@ absl::Status compile(const Arguments &arguments) {
         absl::InvalidArgumentError(absl::StrCat("--print-after: no phase '", arguments.printAfter,
                                                 "'; there are ", absl::StrJoin(phases, ", "))),
         weft::ExitCode::Config);
-  absl::StatusOr<weft::Compiled> compiled =
-      weft::compileJob(loaded->config, loaded->resolvedYaml(), {arguments.printAfter, arguments.reproducer});
+  absl::StatusOr<weft::Target> target = openTarget(loaded->config.launch);
+  if (!target.ok())
+    return weft::withExitCode(target.status(), weft::ExitCode::Config);
+  absl::StatusOr<weft::Compiled> compiled = weft::compileJob(
+      loaded->config, loaded->resolvedYaml(), {*target, arguments.printAfter, arguments.reproducer});
   if (!compiled.ok())
     return weft::withExitCode(compiled.status(), weft::ExitCode::Config);
   for (const std::string &what : arguments.explain)

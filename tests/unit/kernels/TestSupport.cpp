@@ -26,7 +26,7 @@ public:
           set = candidate, found = true;
       if (!found) {
         std::cout << "not on this machine: " << wanted << std::endl;
-        GTEST_SKIP();
+        std::exit(77); // what ctest counts as skipped
       }
     }
     absl::Status status = cpu::useInstructionSet(set);
