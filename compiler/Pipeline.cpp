@@ -15,6 +15,7 @@
 #include "passes/update/Update.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -58,6 +59,9 @@ std::string scheduleName(LrScheduleKind kind) {
   return "constant";
 }
 
+/// A number as the text of a pass option: 17 digits give back every double.
+std::string exactNumber(double value) { return absl::StrFormat("%.17g", value); }
+
 UpdateOptions updateOptions(const Config &config) {
   UpdateOptions options;
   const OptimizerConfig &optimizer = config.optimizer;
@@ -72,8 +76,8 @@ UpdateOptions updateOptions(const Config &config) {
   options.clipGradNorm = optimizer.clipGradNorm;
   options.noDecay.assign(optimizer.noDecay.begin(), optimizer.noDecay.end());
   for (const ParameterGroup &group : optimizer.groups)
-    options.groups.push_back(absl::StrCat(group.match, ":", group.lrScale, ":",
-                                          group.weightDecay ? absl::StrCat(*group.weightDecay) : ""));
+    options.groups.push_back(absl::StrCat(group.match, ":", exactNumber(group.lrScale), ":",
+                                          group.weightDecay ? exactNumber(*group.weightDecay) : ""));
   options.schedule = scheduleName(config.lrSchedule.kind);
   options.steps = config.train.steps;
   options.warmupSteps = config.lrSchedule.warmupSteps;
@@ -127,7 +131,7 @@ std::vector<std::string> phaseNames() {
 }
 
 LogicalResult runPhases(ModuleOp module, const Config &config, const std::string &printAfter,
-                        const std::string &reproducerPath) {
+                        const std::string &reproducerPath, const std::string &stopAfter) {
   auto print = [&](StringRef phase) {
     if (phase == printAfter)
       module.print(llvm::outs());
@@ -141,6 +145,8 @@ LogicalResult runPhases(ModuleOp module, const Config &config, const std::string
     if (failed(manager.run(module)))
       return failure();
     print(phase.name);
+    if (phase.name == stopAfter)
+      break;
   }
   return success();
 }
