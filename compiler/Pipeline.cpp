@@ -15,6 +15,7 @@
 #include "passes/update/Update.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -58,6 +59,9 @@ std::string scheduleName(LrScheduleKind kind) {
   return "constant";
 }
 
+/// A number as the text of a pass option: 17 digits give back every double.
+std::string exactNumber(double value) { return absl::StrFormat("%.17g", value); }
+
 UpdateOptions updateOptions(const Config &config) {
   UpdateOptions options;
   const OptimizerConfig &optimizer = config.optimizer;
@@ -72,8 +76,8 @@ UpdateOptions updateOptions(const Config &config) {
   options.clipGradNorm = optimizer.clipGradNorm;
   options.noDecay.assign(optimizer.noDecay.begin(), optimizer.noDecay.end());
   for (const ParameterGroup &group : optimizer.groups)
-    options.groups.push_back(absl::StrCat(group.match, ":", group.lrScale, ":",
-                                          group.weightDecay ? absl::StrCat(*group.weightDecay) : ""));
+    options.groups.push_back(absl::StrCat(group.match, ":", exactNumber(group.lrScale), ":",
+                                          group.weightDecay ? exactNumber(*group.weightDecay) : ""));
   options.schedule = scheduleName(config.lrSchedule.kind);
   options.steps = config.train.steps;
   options.warmupSteps = config.lrSchedule.warmupSteps;

@@ -143,6 +143,8 @@ LogicalResult DropoutOp::verify() {
   double rate = getRate().convertToDouble();
   if (!(rate >= 0.0 && rate < 1.0))
     return emitOpError() << "expects 0 <= rate < 1, got " << rate;
+  if (tensorType(getStep()).getRank() != 0)
+    return emitOpError() << "expects a scalar step, got " << getStep().getType();
   RankedTensorType type = tensorType(getOperand()), ids = tensorType(getSampleIds());
   if (type.getRank() == 0 || ids.getRank() != 1 || ids.getDimSize(0) != type.getDimSize(0))
     return emitOpError() << "expects one sample id for each index of the operand's first dimension, got "

@@ -56,7 +56,7 @@ template <typename OpTy> LogicalResult verifyAttention(OpTy op) {
   if (sizes.groups == 0 || sizes.heads % sizes.groups != 0)
     return op.emitOpError() << "expects heads (" << sizes.heads << ") to be a multiple of groups ("
                             << sizes.groups << ")";
-  if (op.getWindow() < 0 || op.getSoftcap().isNegative())
+  if (static_cast<int64_t>(op.getWindow()) < 0 || !(op.getSoftcap().convertToDouble() >= 0.0))
     return op.emitOpError() << "expects a window and a softcap of at least 0";
   if (static_cast<bool>(op.getQuerySegments()) != static_cast<bool>(op.getKeySegments()))
     return op.emitOpError() << "expects segments of both query and key, or of neither";
@@ -72,6 +72,16 @@ template <typename OpTy> LogicalResult verifyAttention(OpTy op) {
       RankedTensorType::get({sizes.batch, sizes.heads, sizes.queries}, statisticsType(op.getQuery()));
   if (op.getLse().getType() != lse)
     return op.emitOpError() << "expects a log-sum-exp of type " << lse << ", got " << op.getLse().getType();
+  return success();
+}
+
+/// The attended values: [batch, queries, heads, value dimension], in the query's element type.
+template <typename OpTy> LogicalResult verifyOutput(OpTy op, StringRef what, Value output) {
+  Sizes sizes(op);
+  auto wanted = RankedTensorType::get({sizes.batch, sizes.queries, sizes.heads, sizes.valueDimension},
+                                      tensorType(op.getQuery()).getElementType());
+  if (output.getType() != wanted)
+    return op.emitOpError() << "expects " << what << " of type " << wanted << ", got " << output.getType();
   return success();
 }
 
@@ -168,12 +178,7 @@ template <typename OpTy> ShardingRule attentionRule(OpTy op, bool backward) {
 LogicalResult AttentionOp::verify() {
   if (failed(verifyAttention(*this)))
     return failure();
-  Sizes sizes(*this);
-  auto wanted = RankedTensorType::get({sizes.batch, sizes.queries, sizes.heads, sizes.valueDimension},
-                                      tensorType(getQuery()).getElementType());
-  if (getResult().getType() != wanted)
-    return emitOpError() << "expects a result of type " << wanted << ", got " << getResult().getType();
-  return success();
+  return verifyOutput(*this, "a result", getResult());
 }
 
 SmallVector<Value> AttentionOp::decompose(OpBuilder &builder) {
@@ -230,7 +235,7 @@ int64_t AttentionOp::flops() {
 //===----------------------------------------------------------------------===//
 
 LogicalResult AttentionBackwardOp::verify() {
-  if (failed(verifyAttention(*this)))
+  if (failed(verifyAttention(*this)) || failed(verifyOutput(*this, "an output", getOutput())))
     return failure();
   for (auto [what, value, like] :
        {std::tuple("a query cotangent", getQueryCotangent(), getQuery()),
@@ -242,6 +247,9 @@ LogicalResult AttentionBackwardOp::verify() {
                            << value.getType();
   if (static_cast<bool>(getSinks()) != static_cast<bool>(getSinksCotangent()))
     return emitOpError() << "expects a cotangent of the sinks exactly if there are sinks";
+  if (getSinks() && tensorType(getSinksCotangent()).getShape() != tensorType(getSinks()).getShape())
+    return emitOpError() << "expects a sinks cotangent of the shape of " << getSinks().getType() << ", got "
+                         << getSinksCotangent().getType();
   return success();
 }
 

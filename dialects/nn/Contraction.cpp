@@ -5,6 +5,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <array>
+
 using namespace mlir;
 using namespace weft::nn;
 
@@ -42,7 +44,8 @@ LogicalResult EinsumOp::verify() {
     return emitOpError()
            << "expects an equation \"lhs,rhs->result\" of letters a-z, none twice in a term, got \""
            << getEquation() << "\"";
-  int64_t sizes[26] = {};
+  std::array<int64_t, 26> sizes;
+  sizes.fill(-1);
   for (auto [term, value, what] :
        {std::tuple(terms->lhs, Value(getLhs()), "lhs"), std::tuple(terms->rhs, Value(getRhs()), "rhs"),
         std::tuple(terms->result, Value(getResult()), "result")}) {
@@ -52,9 +55,9 @@ LogicalResult EinsumOp::verify() {
                            << type << " has " << type.getRank() << " dimensions";
     for (auto [index, letter] : llvm::enumerate(term)) {
       int64_t &size = sizes[letter - 'a'];
-      if (StringRef(what) == "result" && size == 0)
+      if (StringRef(what) == "result" && size < 0)
         return emitOpError() << "result letter '" << letter << "' is in neither operand";
-      if (size != 0 && size != type.getDimSize(index))
+      if (size >= 0 && size != type.getDimSize(index))
         return emitOpError() << "letter '" << letter << "' has size " << size << " and, in " << what << ", "
                              << type.getDimSize(index);
       size = type.getDimSize(index);

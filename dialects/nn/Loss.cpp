@@ -39,7 +39,7 @@ template <typename OpTy> LogicalResult verifyLoss(OpTy op, ArrayRef<std::pair<St
   double smoothing = op.getLabelSmoothing().convertToDouble();
   if (!(smoothing >= 0.0 && smoothing < 1.0))
     return op.emitOpError() << "expects 0 <= label_smoothing < 1, got " << smoothing;
-  if (op.getZLoss().isNegative() || op.getSoftcap().isNegative())
+  if (!(op.getZLoss().convertToDouble() >= 0.0) || !(op.getSoftcap().convertToDouble() >= 0.0))
     return op.emitOpError() << "expects z_loss and softcap of at least 0";
   return success();
 }
@@ -56,7 +56,7 @@ template <typename OpTy> LossTerms buildTerms(ValueBuilder &b, OpTy op) {
   Value x = b.cast(op.getInput(), type), w = b.cast(op.getWeight(), type);
   ArrayRef<int64_t> shape = tensorType(x).getShape();
   int64_t hidden = shape.back(), vocabulary = tensorType(w).getDimSize(0);
-  int64_t rows = tensorType(x).getNumElements() / hidden;
+  int64_t rows = elementCount(op.getTargets());
   SmallVector<int64_t> logitShape(shape.drop_back());
   logitShape.push_back(vocabulary);
   LossTerms terms;

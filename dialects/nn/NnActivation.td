@@ -69,7 +69,7 @@ def DropoutOp : NnOp<"dropout", [Pure, AllTypesMatch<["operand", "result"]>, NnD
     %y = nn.dropout %x, %step, %ids {rate = 0.1, seed = 1 : i64, op_id = 7 : i64} : tensor<4x8xf32>, tensor<i64>, tensor<4xi64>
     ```
 
-    Constraints: 0 <= rate < 1; `sample_ids` has the operand's first dimension.
+    Constraints: 0 <= rate < 1; `step` is a scalar; `sample_ids` has the operand's first dimension.
   }];
   let arguments = (ins NnFloatTensor:$operand, NnI64Tensor:$step, NnI64Tensor:$sample_ids, F64Attr:$rate,
                        I64Attr:$seed, I64Attr:$op_id);

@@ -37,18 +37,24 @@ def NnDialect : Dialect {
 
 class NnOp<string mnemonic, list<Trait> traits = []> : Op<NnDialect, mnemonic, traits>;
 
-// Tensor types of the dialect: ranked, static, of the element types that kernels know.
+// Tensor types of the dialect: ranked, static, of the element types that kernels know, and of a size that a machine can
+// address, so that no product of sizes overflows.
 def NnElementType : AnyTypeOf<[I1, I32, I64, BF16, F16, F32, F64]>;
 def NnFloatElementType : AnyTypeOf<[BF16, F16, F32, F64]>;
 def NnIntegerElementType : AnyTypeOf<[I32, I64]>;
 
-def NnTensor : StaticShapeTensorOf<[NnElementType]>;
-def NnFloatTensor : StaticShapeTensorOf<[NnFloatElementType]>;
-def NnIntegerTensor : StaticShapeTensorOf<[NnIntegerElementType]>;
-def NnF32Tensor : StaticShapeTensorOf<[F32]>;
-def NnBoolTensor : StaticShapeTensorOf<[I1]>;
-def NnI32Tensor : StaticShapeTensorOf<[I32]>;
-def NnI64Tensor : StaticShapeTensorOf<[I64]>;
+class NnTensorOf<list<Type> elements> : ConfinedType<StaticShapeTensorOf<elements>,
+    [CPred<"::weft::nn::isAddressable(::llvm::cast<::mlir::RankedTensorType>($_self))">],
+    StaticShapeTensorOf<elements>.summary # ", at most 16 dimensions and 2^48 bytes">;
+
+def NnTensor : NnTensorOf<[NnElementType]>;
+def NnFloatTensor : NnTensorOf<[NnFloatElementType]>;
+def NnIntegerTensor : NnTensorOf<[NnIntegerElementType]>;
+def NnF32Tensor : NnTensorOf<[F32]>;
+def NnF64Tensor : NnTensorOf<[F64]>;
+def NnBoolTensor : NnTensorOf<[I1]>;
+def NnI32Tensor : NnTensorOf<[I32]>;
+def NnI64Tensor : NnTensorOf<[I64]>;
 
 // The interfaces that nearly every compute op implements, in the file where it lives.
 defvar NnDifferentiable = DeclareOpInterfaceMethods<DifferentiableOpInterface>;

@@ -94,7 +94,7 @@ def SquaredNormOp : NnOp<"squared_norm", [Pure, NnDecomposable, NnShardable, NnC
     Constraints: the result is a scalar f64.
   }];
   let arguments = (ins NnFloatTensor:$operand);
-  let results = (outs StaticShapeTensorOf<[F64]>:$result);
+  let results = (outs NnF64Tensor:$result);
   let assemblyFormat = "$operand attr-dict `:` type($operand) `->` type($result)";
   let hasVerifier = 1;
 }

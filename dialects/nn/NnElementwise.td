@@ -40,8 +40,8 @@ def AddOp : NnBinaryOp<"add", "x + y.", [Commutative]> { let hasFolder = 1; }
 def SubtractOp : NnBinaryOp<"subtract", "x - y.">;
 def MultiplyOp : NnBinaryOp<"multiply", "x * y.", [Commutative]> { let hasFolder = 1; }
 def DivideOp : NnBinaryOp<"divide", "x / y; of integers: rounded toward zero, 0 where y is 0.">;
-def MaximumOp : NnBinaryOp<"maximum", "The larger of x and y, NaN if one is; where they are equal the derivative goes to x.", [Commutative]>;
-def MinimumOp : NnBinaryOp<"minimum", "The smaller of x and y, NaN if one is; where they are equal the derivative goes to x.", [Commutative]>;
+def MaximumOp : NnBinaryOp<"maximum", "The larger of x and y, NaN if one is; where they are equal the derivative goes to x.">;
+def MinimumOp : NnBinaryOp<"minimum", "The smaller of x and y, NaN if one is; where they are equal the derivative goes to x.">;
 def PowerOp : NnBinaryOp<"power", "x to the y.">;
 class NnLogicalOp<string mnemonic, string what> : NnOp<mnemonic, [Pure, SameOperandsAndResultType, Elementwise,
     Commutative, NnShardable, NnCosted]> {
@@ -100,7 +100,7 @@ def SelectOp : NnOp<"select", [Pure, Elementwise, AllTypesMatch<["on_true", "on_
   let description = [{
     Example:
     ```mlir
-    %y = nn.select %mask, %a, %b : tensor<4xf32>
+    %y = nn.select %mask, %a, %b : tensor<4xi1>, tensor<4xf32>
     ```
 
     Constraints: an i1 condition of the result's shape; both values of the result's type.

@@ -24,7 +24,7 @@ def ParameterOp : NnVariableOp<"parameter"> {
     nn.parameter @lm_head.weight : tensor<100x8xf32> normal {deviation = 0.02}
     ```
 
-    Constraints: a static ranked float tensor.
+    Constraints: a static ranked float tensor of at most 2^48 bytes; `deviation` is at least 0.
   }];
   let assemblyFormat = "$sym_name `:` $type $initializer attr-dict";
 }
@@ -37,7 +37,7 @@ def StateOp : NnVariableOp<"state"> {
     nn.state @optimizer.step : tensor<i64> constant
     ```
 
-    Constraints: a static ranked tensor.
+    Constraints: a static ranked tensor of at most 2^48 bytes; `deviation` is at least 0.
   }];
   let assemblyFormat = "$sym_name `:` $type $initializer attr-dict";
 }
@@ -69,8 +69,8 @@ def WriteOp : NnOp<"write", [MemoryEffects<[MemWrite]>, DeclareOpInterfaceMethod
     nn.write @lm_head.weight, %w : tensor<100x8xf32>
     ```
 
-    Constraints: the symbol is a parameter or state of this type; not in a function, nor in the prepare or microbatch
-    region of a step.
+    Constraints: the symbol is a parameter or state of this type; not in a module or a function, nor in the prepare
+    or microbatch region of a step.
   }];
   let arguments = (ins FlatSymbolRefAttr:$variable, NnTensor:$value);
   let assemblyFormat = "$variable `,` $value attr-dict `:` type($value)";
@@ -113,7 +113,7 @@ def StepOp : NnOp<"step", [Symbol, IsolatedFromAbove]> {
       update { ^bb0(%loss: tensor<f32>): nn.yield ["loss"] %loss : tensor<f32> }
     ```
 
-    Constraints: argument types agree as described; prepare ends in a yield without names, microbatch in a carry,
+    Constraints: arguments are tensors whose types agree as described; no input name twice; prepare ends in a yield without names, microbatch in a carry,
     update in a yield with names; `nn.write` only in update.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$microbatches, StrArrayAttr:$input_names);
@@ -125,7 +125,7 @@ def StepOp : NnOp<"step", [Symbol, IsolatedFromAbove]> {
   let hasRegionVerifier = 1;
 }
 
-def YieldOp : NnOp<"yield", [Terminator, Pure]> {
+def YieldOp : NnOp<"yield", [Terminator, Pure, HasParent<"StepOp">]> {
   let summary = "Ends a region of a step.";
   let description = [{
     In update the values have names: they are the outputs of the step.
@@ -141,7 +141,7 @@ def YieldOp : NnOp<"yield", [Terminator, Pure]> {
   let assemblyFormat = "($names^)? ($values^ `:` type($values))? attr-dict";
 }
 
-def CarryOp : NnOp<"carry", [Terminator, Pure]> {
+def CarryOp : NnOp<"carry", [Terminator, Pure, HasParent<"StepOp">]> {
   let summary = "Ends the microbatch region: what is folded over microbatches.";
   let description = [{
     Sums accumulate in the value's type, in ascending microbatch order.
@@ -151,7 +151,7 @@ def CarryOp : NnOp<"carry", [Terminator, Pure]> {
     nn.carry ["loss", "grad.w"] ["sum", "sum"] %loss, %dw : tensor<f32>, tensor<8xf32>
     ```
 
-    Constraints: one name and one combiner (sum, max, min) per value; no name twice.
+    Constraints: one name and one combiner (sum, max, min) per value; no name twice; floats and integers, not i1.
   }];
   let arguments = (ins StrArrayAttr:$names, StrArrayAttr:$combiners, Variadic<NnTensor>:$values);
   let assemblyFormat = "$names $combiners ($values^ `:` type($values))? attr-dict";

@@ -52,6 +52,7 @@ def BroadcastOp : NnOp<"broadcast", [Pure, NnDifferentiable, NnShardable, NnCost
   let results = (outs NnTensor:$result);
   let assemblyFormat = "$operand $dimensions attr-dict `:` type($operand) `->` type($result)";
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def SliceOp : NnOp<"slice", [Pure, NnDifferentiable, NnShardable, NnCosted]> {
@@ -63,7 +64,7 @@ def SliceOp : NnOp<"slice", [Pure, NnDifferentiable, NnShardable, NnCosted]> {
     Example:
     ```mlir
     %y = nn.slice %x [0, 2] : tensor<4x6xf32> -> tensor<4x3xf32>
-    %z = nn.slice %x [0, 0] (%i, %j) : tensor<4x6xf32> -> tensor<1x6xf32>
+    %z = nn.slice %x [0, 0](%i, %j : tensor<i64>, tensor<i64>) : tensor<4x6xf32> -> tensor<1x6xf32>
     ```
 
     Constraints: one offset per dimension; without starts the block lies inside the operand.

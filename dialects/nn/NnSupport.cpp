@@ -2,6 +2,7 @@
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -60,6 +61,23 @@ ShardingRule makeShardingRule(Operation *op, ArrayRef<StringRef> operandTerms,
 ShardingRule makeElementwiseRule(Operation *op, ArrayRef<bool> linear) {
   SmallVector<StringRef> operandTerms(op->getNumOperands(), "A"), resultTerms(op->getNumResults(), "A");
   return makeShardingRule(op, operandTerms, resultTerms, tensorType(op->getResult(0)).getRank(), "", linear);
+}
+
+bool isKernelElement(Type element) {
+  return element.isInteger(1) || element.isInteger(32) || element.isInteger(64) ||
+         isa<BFloat16Type, Float16Type, Float32Type, Float64Type>(element);
+}
+
+bool isAddressable(RankedTensorType type) {
+  constexpr uint64_t kMaximumBytes = uint64_t(1) << 48;
+  constexpr int64_t kMaximumRank = 16;
+  if (type.getRank() > kMaximumRank || !type.hasStaticShape())
+    return false;
+  uint64_t bytes = (type.getElementTypeBitWidth() + 7) / 8;
+  for (int64_t size : type.getShape())
+    if (size != 0)
+      bytes = llvm::SaturatingMultiply(bytes, static_cast<uint64_t>(size));
+  return bytes <= kMaximumBytes;
 }
 
 int64_t byteSize(RankedTensorType type) {

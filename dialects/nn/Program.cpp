@@ -2,6 +2,7 @@
 #include "dialects/nn/NnOps.h"
 #include "dialects/nn/ValueBuilder.h"
 
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -25,12 +26,20 @@ void NnDialect::registerProgramOps() {
 //===----------------------------------------------------------------------===//
 
 namespace {
-LogicalResult verifyVariable(Operation *op, Type type, bool floats) {
+/// The checks that parameters and states share.
+template <typename OpTy> LogicalResult verifyVariable(OpTy op, bool floats) {
+  Type type = op.getType();
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor || !tensor.hasStaticShape())
-    return op->emitOpError() << "expects a static ranked tensor type, got " << type;
+    return op.emitOpError() << "expects a static ranked tensor type, got " << type;
+  if (!isKernelElement(tensor.getElementType()))
+    return op.emitOpError() << "expects an element type i1, i32, i64, bf16, f16, f32 or f64, got " << type;
+  if (!isAddressable(tensor))
+    return op.emitOpError() << "expects at most 16 dimensions and 2^48 bytes, got " << type;
+  if (!(op.getDeviation().convertToDouble() >= 0.0))
+    return op.emitOpError() << "expects a deviation of at least 0";
   if (floats && !isa<FloatType>(tensor.getElementType()))
-    return op->emitOpError() << "expects a float element type, got " << type;
+    return op.emitOpError() << "expects a float element type, got " << type;
   return success();
 }
 
@@ -45,8 +54,8 @@ LogicalResult verifyUse(Operation *op, FlatSymbolRefAttr name, Type type, Symbol
 }
 } // namespace
 
-LogicalResult ParameterOp::verify() { return verifyVariable(*this, getType(), true); }
-LogicalResult StateOp::verify() { return verifyVariable(*this, getType(), false); }
+LogicalResult ParameterOp::verify() { return verifyVariable(*this, /*floats=*/true); }
+LogicalResult StateOp::verify() { return verifyVariable(*this, /*floats=*/false); }
 
 LogicalResult ReadOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifyUse(*this, getVariableAttr(), getResult().getType(), symbols);
@@ -55,7 +64,7 @@ LogicalResult ReadOp::verifySymbolUses(SymbolTableCollection &symbols) {
 LogicalResult WriteOp::verifySymbolUses(SymbolTableCollection &symbols) {
   Operation *parent = (*this)->getParentOp();
   auto step = dyn_cast<StepOp>(parent);
-  if (isa<FunctionOpInterface>(parent) || (step && (*this)->getParentRegion() != &step.getUpdate()))
+  if (isa<FunctionOpInterface, ModuleOp>(parent) || (step && (*this)->getParentRegion() != &step.getUpdate()))
     return emitOpError() << "may stand only in the update of an nn.step";
   for (auto other : (*this)->getBlock()->getOps<WriteOp>())
     if (other != *this && other.getVariable() == getVariable() && other->isBeforeInBlock(*this))
@@ -71,8 +80,9 @@ void BoundaryOp::buildVjp(VjpContext &context, ArrayRef<Value> cotangents, Mutab
   if (!cotangents[0] || !context.needsCotangent(0))
     return;
   ValueBuilder b(context.builder, getLoc());
-  out[0] =
+  Value marked =
       b.create<BoundaryOp>(cotangents[0].getType(), getLayerAttr(), cotangents[0], b.builder.getUnitAttr());
+  out[0] = b.cast(marked, context.cotangentType(0).getElementType());
 }
 ShardingRule BoundaryOp::shardingRule() { return makeElementwiseRule(*this, {true}); }
 int64_t BoundaryOp::flops() { return 0; }
@@ -82,15 +92,19 @@ int64_t BoundaryOp::flops() { return 0; }
 //===----------------------------------------------------------------------===//
 
 namespace {
-LogicalResult verifyNames(Operation *op, ArrayAttr names, size_t values) {
-  if (names.size() != values)
-    return op->emitOpError() << "expects one name per value, got " << names.size() << " names for " << values
-                             << " values";
+LogicalResult verifyUnique(Operation *op, ArrayAttr names) {
   llvm::StringSet<> seen;
   for (Attribute name : names)
     if (!seen.insert(cast<StringAttr>(name).getValue()).second)
       return op->emitOpError() << "names " << name << " twice";
   return success();
+}
+
+LogicalResult verifyNames(Operation *op, ArrayAttr names, size_t values) {
+  if (names.size() != values)
+    return op->emitOpError() << "expects one name per value, got " << names.size() << " names for " << values
+                             << " values";
+  return verifyUnique(op, names);
 }
 
 /// Checks the types of `arguments` against `wanted`, in order.
@@ -107,6 +121,10 @@ LogicalResult verifyArguments(StepOp step, StringRef region, ValueRange argument
 } // namespace
 
 LogicalResult StepOp::verifyRegions() {
+  for (Region *region : getRegions())
+    for (BlockArgument argument : region->getArguments())
+      if (!isa<RankedTensorType>(argument.getType()))
+        return emitOpError() << "expects arguments that are tensors, got " << argument.getType();
   auto prepareYield = dyn_cast<YieldOp>(getPrepare().front().getTerminator());
   auto carry = dyn_cast<CarryOp>(getMicrobatch().front().getTerminator());
   auto updateYield = dyn_cast<YieldOp>(getUpdate().front().getTerminator());
@@ -123,6 +141,8 @@ LogicalResult StepOp::verifyRegions() {
   if (microbatches < 1)
     return emitOpError() << "expects at least one microbatch, got " << microbatches;
   size_t inputs = getInputNames().size();
+  if (failed(verifyUnique(*this, getInputNames())))
+    return failure();
   auto prepareArguments = getPrepare().getArguments();
   if (prepareArguments.size() != inputs)
     return emitOpError() << "expects one argument of prepare per input (" << inputs << "), got "
@@ -157,5 +177,9 @@ LogicalResult CarryOp::verify() {
   for (Attribute combiner : getCombiners())
     if (!llvm::is_contained({"sum", "max", "min"}, cast<StringAttr>(combiner).getValue()))
       return emitOpError() << "expects combiners sum, max or min, got " << combiner;
+  for (Value value : getValues())
+    if (tensorType(value).getElementType().isInteger(1))
+      return emitOpError() << "folds floats and integers, got " << value.getType()
+                           << "; nn.cast makes it an integer";
   return success();
 }

@@ -175,6 +175,12 @@ void BroadcastOp::buildVjp(VjpContext &context, ArrayRef<Value> cotangents, Muta
       added.push_back(dimension);
   out[0] = b.sum(cotangents[0], added, context.cotangentType(0).getElementType());
 }
+/// A broadcast without new dimensions is its operand.
+OpFoldResult BroadcastOp::fold(FoldAdaptor adaptor) {
+  if (getOperand().getType() == getType())
+    return getOperand();
+  return {};
+}
 /// A dimension that the operand lacks passes through freely: each part repeats its own.
 ShardingRule BroadcastOp::shardingRule() {
   ShardingRule rule;

@@ -4,9 +4,11 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace weft::sched;
+namespace nn = weft::nn;
 
 #include "dialects/sched/SchedDialect.cpp.inc"
 #include "dialects/sched/SchedEnums.cpp.inc"
@@ -26,13 +28,34 @@ void SchedDialect::initialize() {
       >();
 }
 
+namespace {
+/// One store per slot: the slot's value after the action would else depend on their order.
+LogicalResult verifyStores(ActionOp action) {
+  llvm::StringSet<> stored;
+  for (auto store : action.getBody().front().getOps<StoreOp>())
+    if (!stored.insert(store.getSlot()).second)
+      return store.emitOpError() << "stores to slot \"" << store.getSlot()
+                                 << "\" a second time in this action";
+  return success();
+}
+} // namespace
+
 LogicalResult ProgramOp::verifyRegions() {
+  if (static_cast<int64_t>(getMicrobatches()) < 1)
+    return emitOpError() << "expects at least one microbatch, got "
+                         << static_cast<int64_t>(getMicrobatches());
+  if (getBody().getNumArguments() != 0)
+    return emitOpError() << "has no block arguments: inputs are slots";
   llvm::StringMap<ActionOp> actions;
   llvm::StringSet<> slots;
   for (Operation &op : getBody().front()) {
     if (auto action = dyn_cast<ActionOp>(op)) {
       if (!actions.insert({action.getName(), action}).second)
         return action.emitOpError() << "is the second of this name";
+      if (action.getBody().getNumArguments() != 0)
+        return action.emitOpError() << "has no block arguments: values come from slots";
+      if (failed(verifyStores(action)))
+        return failure();
     } else if (auto slot = dyn_cast<SlotOp>(op)) {
       if (!slots.insert(slot.getName()).second)
         return slot.emitOpError() << "is the second of this name";
@@ -48,12 +71,18 @@ LogicalResult ProgramOp::verifyRegions() {
       return run.emitOpError() << "expects a microbatch exactly if the action is per microbatch";
     if (run.getMicrobatch() && *run.getMicrobatch() >= getMicrobatches())
       return run.emitOpError() << "expects a microbatch below " << getMicrobatches() << ", got "
-                               << *run.getMicrobatch();
+                               << static_cast<int64_t>(*run.getMicrobatch());
   }
   return success();
 }
 
 LogicalResult SlotOp::verify() {
+  auto tensor = dyn_cast<RankedTensorType>(getType());
+  if (!tensor || !nn::isAddressable(tensor) || !nn::isKernelElement(tensor.getElementType()))
+    return emitOpError()
+           << "expects a static ranked tensor of i1, i32, i64, bf16, f16, f32 or f64, at most 16 "
+              "dimensions and 2^48 bytes, got "
+           << getType();
   if (getPerMicrobatch() && getKind() != SlotKind::input)
     return emitOpError() << "is per microbatch, but only inputs are";
   return success();
@@ -78,7 +107,19 @@ LogicalResult verifySlot(Operation *op, SlotOp slot, StringRef name, Type type) 
 } // namespace
 
 LogicalResult LoadOp::verify() {
-  return verifySlot(*this, findSlot(*this, getSlot()), getSlot(), getResult().getType());
+  SlotOp slot = findSlot(*this, getSlot());
+  if (failed(verifySlot(*this, slot, getSlot(), getResult().getType())))
+    return failure();
+  auto action = (*this)->getParentOfType<ActionOp>();
+  bool names = slot.getPerMicrobatch() && action && !action.getPerMicrobatch();
+  if (names != getMicrobatch().has_value())
+    return emitOpError()
+           << "expects a microbatch exactly if the slot is per microbatch and the action is not";
+  uint64_t microbatches = (*this)->getParentOfType<ProgramOp>().getMicrobatches();
+  if (names && *getMicrobatch() >= microbatches)
+    return emitOpError() << "expects a microbatch below " << microbatches << ", got "
+                         << static_cast<int64_t>(*getMicrobatch());
+  return success();
 }
 
 LogicalResult StoreOp::verify() {
@@ -112,5 +153,7 @@ LogicalResult BaseOp::verify() {
   if (bytes < 0 || bytes % 64 != 0 || slots < 1)
     return emitOpError() << "expects at least one slot of a multiple of 64 bytes, got " << slots << " of "
                          << bytes;
+  if (llvm::SaturatingMultiply(getBytes(), getSlots()) > uint64_t(1) << 48)
+    return emitOpError() << "expects at most 2^48 bytes, got " << slots << " slots of " << bytes;
   return success();
 }

@@ -2,6 +2,8 @@
 #ifndef WEFT_DIALECTS_SCHED_SCHEDDIALECT_H
 #define WEFT_DIALECTS_SCHED_SCHEDDIALECT_H
 
+#include "dialects/nn/NnSupport.h"
+
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"

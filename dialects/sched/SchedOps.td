@@ -23,7 +23,10 @@ def SchedDialect : Dialect {
 class SchedOp<string mnemonic, list<Trait> traits = []> : Op<SchedDialect, mnemonic, traits>;
 class SchedAttr<string name, string attrMnemonic> : AttrDef<SchedDialect, name> { let mnemonic = attrMnemonic; }
 
-def SchedTensor : StaticShapeTensorOf<[I1, I32, I64, BF16, F16, F32, F64]>;
+// Of a size that a machine can address, so that no offset overflows.
+def SchedTensor : ConfinedType<StaticShapeTensorOf<[I1, I32, I64, BF16, F16, F32, F64]>,
+    [CPred<"::weft::nn::isAddressable(::llvm::cast<::mlir::RankedTensorType>($_self))">],
+    StaticShapeTensorOf<[I1, I32, I64, BF16, F16, F32, F64]>.summary # ", at most 16 dimensions and 2^48 bytes">;
 
 def PlaceAttr : SchedAttr<"Place", "place"> {
   let summary = "Where a value lives: a base and an offset in bytes.";
@@ -45,7 +48,7 @@ def BaseKindAttr : I32EnumAttr<"BaseKind", "how long a base's contents live", [
   let cppNamespace = "::weft::sched";
 }
 
-def ProgramOp : SchedOp<"program", [SingleBlock, NoTerminator]> {
+def ProgramOp : SchedOp<"program", [SingleBlock, NoTerminator, IsolatedFromAbove]> {
   let summary = "A program: slots, actions, and the order in which actions run.";
   let description = [{
     Example:
@@ -58,8 +61,9 @@ def ProgramOp : SchedOp<"program", [SingleBlock, NoTerminator]> {
     }
     ```
 
-    Constraints: holds slots, actions and runs only; names of slots and of actions are unique; a run names an action,
-    with a microbatch below `microbatches` exactly if the action is per microbatch.
+    Constraints: at least one microbatch; holds slots, actions and runs only, and no block arguments; names of slots and
+    of actions are unique; a run names an action, with a microbatch below `microbatches` exactly if the action is per
+    microbatch; an action stores to a slot once.
   }];
   let arguments = (ins StrAttr:$name, I64Attr:$microbatches);
   let regions = (region SizedRegion<1>:$body);
@@ -77,7 +81,7 @@ def SlotOp : SchedOp<"slot", [HasParent<"ProgramOp">]> {
     sched.slot "gradient/w/0" carried : tensor<4x8xf32>
     ```
 
-    Constraints: only inputs are per microbatch.
+    Constraints: a static ranked tensor type of at most 2^48 bytes; only inputs are per microbatch.
   }];
   let arguments = (ins StrAttr:$name, SlotKindAttr:$kind, TypeAttr:$type, UnitAttr:$per_microbatch,
                        OptionalAttr<PlaceAttr>:$place);
@@ -85,7 +89,7 @@ def SlotOp : SchedOp<"slot", [HasParent<"ProgramOp">]> {
   let hasVerifier = 1;
 }
 
-def ActionOp : SchedOp<"action", [HasParent<"ProgramOp">, SingleBlock, NoTerminator]> {
+def ActionOp : SchedOp<"action", [HasParent<"ProgramOp">, SingleBlock, NoTerminator, IsolatedFromAbove]> {
   let summary = "What runs as one unit of the schedule.";
   let description = [{
     Example:
@@ -93,7 +97,7 @@ def ActionOp : SchedOp<"action", [HasParent<"ProgramOp">, SingleBlock, NoTermina
     sched.action "update" { ... }
     ```
 
-    Constraints: one block.
+    Constraints: one block without arguments; it sees nothing from outside but slots and variables.
   }];
   let arguments = (ins StrAttr:$name, UnitAttr:$per_microbatch);
   let regions = (region SizedRegion<1>:$body);
@@ -117,7 +121,8 @@ def LoadOp : SchedOp<"load", [MemoryEffects<[MemRead]>]> {
     %t = sched.load "tokens" : tensor<4x8xi32>
     ```
 
-    Constraints: a slot of this name and type.
+    Constraints: a slot of this name and type; `microbatch` exactly if the slot is per microbatch and the action is not,
+    below the program's number of microbatches.
   }];
   let arguments = (ins StrAttr:$slot, OptionalAttr<I64Attr>:$microbatch);
   let results = (outs SchedTensor:$result);
@@ -140,12 +145,12 @@ def StoreOp : SchedOp<"store", [MemoryEffects<[MemWrite]>]> {
   let hasVerifier = 1;
 }
 
-def ConstantOp : SchedOp<"constant", [Pure]> {
+def ConstantOp : SchedOp<"constant", [Pure, AllTypesMatch<["value", "result"]>]> {
   let summary = "A value that the executable holds.";
   let description = "Example:\n```mlir\n%c = sched.constant dense<[1.0, 2.0]> : tensor<2xf32>\n```\n\nConstraints: the value has the result's type.";
   let arguments = (ins ElementsAttr:$value, OptionalAttr<PlaceAttr>:$place);
   let results = (outs SchedTensor:$result);
-  let assemblyFormat = "$value attr-dict `:` type($result)";
+  let assemblyFormat = "$value attr-dict";
 }
 
 def ViewOp : SchedOp<"view", [Pure]> {
@@ -186,7 +191,7 @@ def CopyOp : SchedOp<"copy"> {
 
     Example:
     ```mlir
-    sched.copy %x #sched.place<"step", 128> : tensor<4xf32>
+    sched.copy %x <"step", 128> : tensor<4xf32>
     ```
 
     Constraints: none.
@@ -205,7 +210,7 @@ def BaseOp : SchedOp<"base"> {
     sched.base "scratch" scratch slots(1) bytes(4096)
     ```
 
-    Constraints: sizes are multiples of 64 bytes.
+    Constraints: at least one slot; sizes are multiples of 64 bytes; all slots together have at most 2^48 bytes.
   }];
   let arguments = (ins StrAttr:$name, BaseKindAttr:$kind, I64Attr:$slots, I64Attr:$bytes);
   let assemblyFormat = "$name $kind `slots` `(` $slots `)` `bytes` `(` $bytes `)` attr-dict";

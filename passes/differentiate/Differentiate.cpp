@@ -130,6 +130,10 @@ public:
   }
 
 private:
+  static bool isParameter(StepOp step, ReadOp read) {
+    return isa_and_nonnull<ParameterOp>(SymbolTable::lookupNearestSymbolFrom(step, read.getVariableAttr()));
+  }
+
   LogicalResult differentiate(StepOp step) {
     Block &block = step.getMicrobatch().front();
     auto carry = cast<CarryOp>(block.getTerminator());
@@ -142,10 +146,15 @@ private:
     if (tensorType(objective).getRank() != 0 || !isFloat(objective))
       return step.emitOpError() << "expects a scalar float objective, got " << objective.getType();
 
+    for (auto read : step.getPrepare().front().getOps<ReadOp>())
+      if (isParameter(step, read))
+        return read.emitOpError()
+               << "reads a parameter in prepare, where no gradient would reach it; read it "
+                  "in microbatch";
     SmallVector<ReadOp> reads;
     SmallVector<Value> sources;
     for (auto read : block.getOps<ReadOp>())
-      if (isa_and_nonnull<ParameterOp>(SymbolTable::lookupNearestSymbolFrom(step, read.getVariableAttr()))) {
+      if (isParameter(step, read)) {
         reads.push_back(read);
         sources.push_back(read.getResult());
       }

@@ -8,7 +8,7 @@ def Differentiate : Pass<"weft-differentiate", "::mlir::ModuleOp"> {
     `gradient/<parameter>/<use>` by sum, and update receives it. Cotangents of parameters, and of casts of parameters,
     are built in the gradient type directly, so that a bf16 program never rounds a gradient to bf16 first. Ops are asked
     through `DifferentiableOpInterface` alone; an op without it on the way from a parameter to the objective is an
-    error, unless it is `nn.stop_gradient`.
+    error, unless it is `nn.stop_gradient`; so is a parameter that prepare reads, for no gradient would reach it.
 
     Before and after:
     ```mlir

@@ -14,6 +14,7 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <limits>
 #include <optional>
 
 using namespace mlir;
@@ -76,6 +77,7 @@ std::optional<ElementwiseOp> opcodeOf(Operation *op) {
 
 DType dtypeOf(Value value) { return toTensorType(nn::tensorType(value)).dtype; }
 
+/// The value of a splat constant, if a double holds it exactly.
 std::optional<double> splatOf(Value value) {
   auto constant = value.getDefiningOp<nn::ConstantOp>();
   if (!constant || !constant.getValue().isSplat())
@@ -84,6 +86,8 @@ std::optional<double> splatOf(Value value) {
   if (auto number = dyn_cast<FloatAttr>(element))
     return number.getValueAsDouble();
   auto integer = cast<IntegerAttr>(element).getValue();
+  if (integer.getSignificantBits() > std::numeric_limits<double>::digits)
+    return std::nullopt;
   return integer.getBitWidth() == 1 ? static_cast<double>(integer.getZExtValue())
                                     : static_cast<double>(integer.getSExtValue());
 }

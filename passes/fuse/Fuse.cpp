@@ -33,6 +33,7 @@ public:
       : block(action.getBody().front()), counts(counts) {}
 
   LogicalResult run() {
+    moveStoresToEnd();
     mergeLossHeads(block);
     for (auto launch : block.getOps<sched::LaunchOp>())
       ++counts[launch.getKernel().str()].first;
@@ -45,9 +46,19 @@ public:
   }
 
 private:
+  /// Stores happen when the action ends: there they stand, in order, so that no launch comes after one.
+  void moveStoresToEnd() {
+    SmallVector<Operation *> stores;
+    for (Operation &op : block)
+      if (isa<sched::StoreOp, nn::WriteOp>(op))
+        stores.push_back(&op);
+    for (Operation *store : stores)
+      store->moveBefore(&block, block.end());
+  }
+
   /// A decomposition may hold composites itself; the walk restarts at the first op that it added.
   void decomposeComposites() {
-    for (Operation *op = &block.front(); op;) {
+    for (Operation *op = block.empty() ? nullptr : &block.front(); op;) {
       Operation *next = op->getNextNode();
       if (auto composite = dyn_cast<nn::DecomposableOpInterface>(op)) {
         auto &[kernels, decompositions] = counts[op->getName().stripDialect().str()];
@@ -69,7 +80,9 @@ private:
 
   void removeIdentities() {
     for (Operation &op : llvm::make_early_inc_range(block)) {
-      if (isa<nn::BoundaryOp, nn::StopGradientOp>(op)) {
+      bool repeatsNothing =
+          isa<nn::BroadcastOp>(op) && op.getOperand(0).getType() == op.getResult(0).getType();
+      if (repeatsNothing || isa<nn::BoundaryOp, nn::StopGradientOp>(op)) {
         op.replaceAllUsesWith(op.getOperands());
         op.erase();
       } else if (auto reshape = dyn_cast<nn::ReshapeOp>(op)) {

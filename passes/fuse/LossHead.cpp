@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/NnDialect.h"
+#include "kernels/cpu/Cpu.h"
 #include "passes/analysis/KernelCalls.h"
 #include "passes/fuse/Fuse.h"
 
@@ -38,13 +39,15 @@ void mergeLossHead(nn::LinearCrossEntropyOp forward, nn::LinearCrossEntropyBackw
   FailureOr<SmallVector<Operation *>> earlier = dependencesAfter(forward, {dLoss, dZ});
   if (failed(earlier))
     return;
-  for (Operation *op : *earlier)
-    op->moveBefore(forward);
   KernelCall call = *kernelCallFor(backward);
   call.name = "linear_cross_entropy_forward_backward";
   call.operands.pop_back(); // the log-sum-exp is a result now
   std::vector<TensorType> forwardResults = kernelCallFor(forward)->results;
   call.results.insert(call.results.begin(), forwardResults.begin(), forwardResults.end());
+  if (!cpu::hasKernel(call))
+    return;
+  for (Operation *op : *earlier)
+    op->moveBefore(forward);
   OpBuilder builder(forward);
   sched::LaunchOp launch =
       createLaunch(builder, forward.getLoc(), call,
@@ -60,7 +63,8 @@ void mergeLossHeads(Block &block) {
   for (auto backward : llvm::make_early_inc_range(block.getOps<nn::LinearCrossEntropyBackwardOp>())) {
     auto forward = backward.getLse().getDefiningOp<nn::LinearCrossEntropyOp>();
     if (forward && forward.getLse() == backward.getLse() && forward.getInput() == backward.getInput() &&
-        forward.getWeight() == backward.getWeight() && forward.getTargets() == backward.getTargets())
+        forward.getWeight() == backward.getWeight() && forward.getTargets() == backward.getTargets() &&
+        forward->getAttrDictionary() == backward->getAttrDictionary())
       mergeLossHead(forward, backward);
   }
 }

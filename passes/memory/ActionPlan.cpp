@@ -45,6 +45,12 @@ public:
         builder(action.getContext()) {}
 
   FailureOr<ActionUse> run() {
+    for (Operation &op : block)
+      if (!isa<sched::ConstantOp, sched::LaunchOp, sched::LoadOp, sched::StoreOp, sched::ViewOp, nn::ReadOp,
+               nn::WriteOp>(op))
+        return op.emitOpError()
+               << "has no place in memory: the memory phase takes launches, views, constants, "
+                  "loads and stores";
     copyLoadedValues();
     number();
     if (failed(createBuffers()))

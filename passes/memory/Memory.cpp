@@ -21,6 +21,9 @@ public:
   explicit ModulePlanner(ModuleOp module) : module(module), builder(module.getContext()) {}
 
   LogicalResult run() {
+    for (auto base : module.getOps<sched::BaseOp>())
+      return base.emitOpError()
+             << "stands in a program before the memory phase: every byte has its place already";
     placeVariables();
     placeConstants();
     for (auto program : module.getOps<sched::ProgramOp>()) {

@@ -73,10 +73,17 @@ public:
   sched::ProgramOp program;
 };
 
-/// The neutral element of a combiner, as a number.
-double neutralElement(StringRef combiner) {
+/// The neutral element of a combiner, in the shape and type of `like`.
+Value neutralElement(ValueBuilder &b, StringRef combiner, Value like) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  return combiner == "max" ? -infinity : combiner == "min" ? infinity : 0.0;
+  auto integer = dyn_cast<IntegerType>(tensorType(like).getElementType());
+  if (combiner == "sum")
+    return b.splat(like, 0.0);
+  if (!integer)
+    return b.splat(like, combiner == "max" ? -infinity : infinity);
+  APInt bound = combiner == "max" ? APInt::getSignedMinValue(integer.getWidth())
+                                  : APInt::getSignedMaxValue(integer.getWidth());
+  return b.create<ConstantOp>(cast<ElementsAttr>(Attribute(DenseElementsAttr::get(tensorType(like), bound))));
 }
 
 class StepScheduler {
@@ -152,7 +159,7 @@ private:
          llvm::zip_equal(carry.getNames(), carry.getCombiners(), carry.getValues())) {
       program.builder.setInsertionPointToEnd(&block);
       ValueBuilder b(program.builder, value.getLoc());
-      Value neutral = b.splat(value, neutralElement(cast<StringAttr>(combiner).getValue()));
+      Value neutral = neutralElement(b, cast<StringAttr>(combiner).getValue(), value);
       program.store(block, value.getLoc(), "carried/" + cast<StringAttr>(name).getValue(), neutral);
     }
   }
@@ -241,7 +248,13 @@ private:
 
 /// A function becomes a program of one action; its arguments and results are named by `nn.name`, else by
 /// number.
-void scheduleFunction(func::FuncOp function) {
+LogicalResult scheduleFunction(func::FuncOp function) {
+  if (!function.getBody().hasOneBlock())
+    return function.emitOpError() << "has " << function.getBody().getBlocks().size()
+                                  << " blocks; a program is made of one";
+  for (Type type : llvm::concat<const Type>(function.getArgumentTypes(), function.getResultTypes()))
+    if (!isa<RankedTensorType>(type))
+      return function.emitOpError() << "takes and returns tensors alone, got " << type;
   ProgramBuilder program(function, function.getSymName(), 1);
   auto nameOf = [](DictionaryAttr attributes, size_t index) {
     if (attributes)
@@ -269,6 +282,7 @@ void scheduleFunction(func::FuncOp function) {
   terminator->erase();
   program.addRun("run");
   function.erase();
+  return success();
 }
 
 class SchedulePass : public impl::ScheduleBase<SchedulePass> {
@@ -278,7 +292,8 @@ public:
       if (auto step = dyn_cast<StepOp>(op))
         StepScheduler(step).run();
       else if (auto function = dyn_cast<func::FuncOp>(op))
-        scheduleFunction(function);
+        if (failed(scheduleFunction(function)))
+          return signalPassFailure();
     }
   }
 };

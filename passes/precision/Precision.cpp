@@ -15,6 +15,8 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace weft {
@@ -24,7 +26,7 @@ namespace weft {
 namespace {
 using namespace weft::nn;
 
-constexpr StringRef kLossScale = "loss_scale";
+constexpr StringRef kLossScale = "loss_scale", kScaledObjective = "scaled_objective";
 
 /// Operands that stay float32 whatever the recipe: rotary tables.
 bool keepsFloat32(Operation *op, unsigned operand) { return isa<RopeOp>(op) && operand > 0; }
@@ -32,7 +34,9 @@ bool keepsFloat32(Operation *op, unsigned operand) { return isa<RopeOp>(op) && o
 /// Results that stay float32: statistics, losses, and sums, which are accumulators.
 bool keepsFloat32(OpResult result) {
   Operation *op = result.getOwner();
-  if (isa<LinearCrossEntropyOp, ReduceOp, SquaredNormOp, CastOp>(op))
+  if (auto reduce = dyn_cast<ReduceOp>(op))
+    return reduce.getKind() == Reduction::sum;
+  if (isa<LinearCrossEntropyOp, SquaredNormOp, CastOp>(op))
     return true;
   return isa<RmsNormOp, LayerNormOp, AttentionOp>(op) && result.getResultNumber() > 0;
 }
@@ -75,7 +79,9 @@ private:
     OpBuilder builder(&op);
     ValueBuilder b(builder, op.getLoc());
     for (OpOperand &operand : op.getOpOperands())
-      if (isFloat32(operand.get()) && !keepsFloat32(&op, operand.getOperandNumber()))
+      if (keepsFloat32(&op, operand.getOperandNumber()))
+        operand.set(isCompute(operand.get()) ? b.cast(operand.get(), b.builder.getF32Type()) : operand.get());
+      else if (isFloat32(operand.get()))
         operand.set(narrowed(b, operand.get()));
     for (OpResult result : op.getResults())
       if (isFloat32(result) && !keepsFloat32(result)) {
@@ -101,31 +107,52 @@ private:
   llvm::DenseMap<Value, Value> casts;
 };
 
-/// Multiplies the carried objective by the state `loss_scale`, and divides it by the step's denominator:
-/// cotangents of a sum over thousands of tokens would leave the range of float16 at any useful scale.
+/// The update's argument that holds the value which the step's `denominator` names; null without one.
+FailureOr<Value> findDenominator(StepOp step) {
+  auto index = step->getAttrOfType<IntegerAttr>("denominator");
+  if (!index)
+    return Value();
+  Block &block = step.getMicrobatch().front();
+  int64_t prepared = block.getNumArguments() - step.getInputNames().size();
+  if (index.getInt() < 0 || index.getInt() >= prepared)
+    return step.emitOpError() << "has denominator " << index.getInt() << ", but prepare yields " << prepared
+                              << " values";
+  return Value(block.getArgument(step.getInputNames().size() + index.getInt()));
+}
+
+/// Carries the objective a second time, multiplied by the state `loss_scale` and divided by the step's
+/// denominator (cotangents of a sum over thousands of tokens would leave the range of float16 at any useful
+/// scale), and makes that the objective. The one that the program carries stays what it is.
 LogicalResult scaleObjective(ModuleOp module, StepOp step, double initialScale) {
   auto objective = step->getAttrOfType<StringAttr>("objective");
-  if (!objective)
-    return step.emitOpError() << "has no 'objective' to scale";
+  auto carry = cast<CarryOp>(step.getMicrobatch().front().getTerminator());
+  auto found = llvm::find(carry.getNames(), objective);
+  if (!objective || found == carry.getNames().end())
+    return step.emitOpError() << "has no carried 'objective' to scale";
+  FailureOr<Value> denominator = findDenominator(step);
+  if (failed(denominator))
+    return failure();
   OpBuilder builder(step);
   auto scalar = RankedTensorType::get({}, builder.getF32Type());
-  ValueBuilder atModule(builder, step.getLoc());
-  atModule.create<StateOp>(kLossScale, scalar, InitializerKind::constant, llvm::APFloat(initialScale),
-                           llvm::APFloat(0.0));
-  auto carry = cast<CarryOp>(step.getMicrobatch().front().getTerminator());
+  if (!module.lookupSymbol(kLossScale))
+    StateOp::create(builder, step.getLoc(), kLossScale, scalar, InitializerKind::constant,
+                    llvm::APFloat(initialScale), llvm::APFloat(0.0));
   builder.setInsertionPoint(carry);
   ValueBuilder b(builder, carry.getLoc());
-  for (auto [index, name] : llvm::enumerate(carry.getNames()))
-    if (name == objective) {
-      Value value = carry.getValues()[index];
-      value = b.mul(value, b.castTo(b.read(kLossScale, scalar), value));
-      if (auto denominator = step->getAttrOfType<IntegerAttr>("denominator")) {
-        Value count = step.getMicrobatch().getArgument(step.getInputNames().size() + denominator.getInt());
-        value = b.div(value, b.castTo(b.maximum(count, b.splat(count, 1)), value));
-      }
-      carry->setOperand(index, value);
-    }
+  Value value = carry.getValues()[found - carry.getNames().begin()];
+  value = b.mul(value, b.castTo(b.read(kLossScale, scalar), value));
+  if (*denominator)
+    value = b.div(value, b.castTo(b.maximum(*denominator, b.splat(*denominator, 1)), value));
+  SmallVector<Attribute> names(carry.getNames().getValue()), combiners(carry.getCombiners().getValue());
+  SmallVector<Value> values(carry.getValues());
+  step.getUpdate().insertArgument(values.size(), value.getType(), carry.getLoc());
+  names.push_back(builder.getStringAttr(kScaledObjective));
+  combiners.push_back(builder.getStringAttr("sum"));
+  values.push_back(value);
+  b.create<CarryOp>(builder.getArrayAttr(names), builder.getArrayAttr(combiners), values);
+  carry.erase();
   step->removeAttr("denominator");
+  step->setAttr("objective", builder.getStringAttr(kScaledObjective));
   step->setAttr(kLossScale, FlatSymbolRefAttr::get(builder.getContext(), kLossScale));
   return success();
 }
@@ -146,6 +173,11 @@ public:
     }
     if (!compute)
       return;
+    if (!(initialLossScale > 0.0) || !std::isfinite(initialLossScale)) {
+      getOperation().emitError() << "precision: the initial loss scale is " << initialLossScale
+                                 << "; it must be a finite number above 0";
+      return signalPassFailure();
+    }
     for (auto step : getOperation().getOps<StepOp>()) {
       RecipeApplier(step, compute).run(step.getMicrobatch().front());
       if (recipe == "fp16" && failed(scaleObjective(getOperation(), step, initialLossScale)))

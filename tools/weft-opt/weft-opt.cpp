@@ -1,6 +1,12 @@
 //===- weft-opt.cpp - Runs passes on IR, for tests and for reading ----------===//
+//
+// mlir-opt with our dialects and passes: it also runs the reproducers that a failed pass leaves
+// (--run-reproducer). Kernels are those of AVX2, so that what is printed does not depend on the machine.
+//
+//===----------------------------------------------------------------------===//
 #include "dialects/nn/NnDialect.h"
 #include "dialects/sched/SchedDialect.h"
+#include "kernels/cpu/Cpu.h"
 #include "passes/differentiate/Differentiate.h"
 #include "passes/fuse/Fuse.h"
 #include "passes/memory/Memory.h"
@@ -11,6 +17,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/Support/raw_ostream.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
@@ -23,5 +30,7 @@ int main(int argc, char **argv) {
   weft::registerSchedulePass();
   weft::registerFusePass();
   weft::registerMemoryPass();
+  if (absl::Status status = weft::cpu::useInstructionSet(weft::cpu::InstructionSet::AVX2); !status.ok())
+    llvm::errs() << "weft-opt: the memory phase cannot run here: " << std::string(status.message()) << "\n";
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "weft optimizer driver\n", registry));
 }

@@ -7,10 +7,15 @@
 #include "runtime/support/ExitCode.h"
 #include "tools/weft/CkptCommand.h"
 #include "tools/weft/Command.h"
+#include "tools/weft/CompareCommand.h"
+#include "tools/weft/CompileCommand.h"
 #include "tools/weft/ConfigCommand.h"
 #include "tools/weft/DataCommand.h"
 #include "tools/weft/DoctorCommand.h"
+#include "tools/weft/EvalCommand.h"
+#include "tools/weft/GenerateCommand.h"
 #include "tools/weft/PlotCommand.h"
+#include "tools/weft/TrainCommand.h"
 
 #include <cstdio>
 #include <exception>
@@ -21,7 +26,8 @@ using AddCommand = void (*)(CLI::App &);
 
 /// In the order of --help.
 constexpr AddCommand commands[] = {
-    weft::addConfigCommand, weft::addDataCommand,   weft::addCkptCommand,
+    weft::addTrainCommand,  weft::addCompileCommand, weft::addGenerateCommand, weft::addEvalCommand,
+    weft::addConfigCommand, weft::addDataCommand,    weft::addCkptCommand,     weft::addCompareCommand,
     weft::addPlotCommand,   weft::addDoctorCommand,
 };
 } // namespace

@@ -1,0 +1,34 @@
+// The memory phase takes programs of launches, once; a call that the device refuses is said at the launch.
+// RUN: weft-opt %s --weft-memory --split-input-file --verify-diagnostics
+
+sched.program "p" microbatches(1) {
+  sched.slot "x" input : tensor<4xf32>
+  sched.action "a" {
+    %x = sched.load "x" : tensor<4xf32>
+    // expected-error @+1 {{'nn.exp' op has no place in memory: the memory phase takes launches, views, constants, loads and stores}}
+    %y = nn.exp %x : tensor<4xf32>
+  }
+}
+
+// -----
+
+// expected-error @+1 {{'sched.base' op stands in a program before the memory phase: every byte has its place already}}
+sched.base "scratch" scratch slots(1) bytes(64)
+
+// -----
+
+sched.program "p" microbatches(1) {
+  sched.action "a" {
+    // expected-error @+1 {{'sched.launch' op cannot run on the CPU: }}
+    %y = sched.launch "no_such_kernel"() {settings = {}} : () -> tensor<4xf32>
+  }
+}
+
+// -----
+
+sched.program "p" microbatches(1) {
+  sched.action "a" {
+    // expected-error @+1 {{'sched.launch' op cannot run on the CPU: }}
+    %y = sched.launch "iota"() {settings = {dimension = array<i64: 7>}} : () -> tensor<4xi32>
+  }
+}
