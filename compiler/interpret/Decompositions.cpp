@@ -8,6 +8,13 @@ using namespace mlir;
 
 namespace weft::interpret {
 
+Type Decompositions::typeInside(Type type) const {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (types == Types::Declared || !tensor || !isa<FloatType>(tensor.getElementType()))
+    return type;
+  return RankedTensorType::get(tensor.getShape(), Float64Type::get(type.getContext()));
+}
+
 FailureOr<Decomposition *> Decompositions::of(Operation *op) {
   if (auto found = built.find(op); found != built.end())
     return found->second.get();
@@ -16,21 +23,24 @@ FailureOr<Decomposition *> Decompositions::of(Operation *op) {
   auto made = std::make_unique<Decomposition>();
   IRMapping mapping;
   for (Value operand : op->getOperands()) {
-    BlockArgument argument = made->block.addArgument(operand.getType(), op->getLoc());
+    BlockArgument argument = made->block.addArgument(typeInside(operand.getType()), op->getLoc());
     if (!mapping.contains(operand))
       mapping.map(operand, argument);
   }
   Operation *copy = op->clone(mapping);
   for (auto [operand, argument] : llvm::zip_equal(copy->getOpOperands(), made->block.getArguments()))
     operand.set(argument);
+  for (OpResult result : copy->getResults())
+    result.setType(typeInside(result.getType()));
   made->block.push_back(copy);
   OpBuilder builder(op->getContext()); // the block has no parent to ask for it
   builder.setInsertionPointToEnd(&made->block);
   made->results = cast<nn::DecomposableOpInterface>(copy).decompose(builder);
+  SmallVector<Type> wanted(copy->getResultTypes());
   copy->erase();
-  if (TypeRange(ValueRange(made->results)) != op->getResultTypes())
+  if (TypeRange(ValueRange(made->results)) != TypeRange(wanted))
     return op->emitOpError() << "decomposes into values of types " << TypeRange(ValueRange(made->results))
-                             << ", its results have types " << op->getResultTypes();
+                             << ", its results have types " << wanted;
   return built.try_emplace(op, std::move(made)).first->second.get();
 }
 

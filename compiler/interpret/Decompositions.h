@@ -1,11 +1,14 @@
 //===- Decompositions.h - What a composite means, kept --------------------===//
 //
 // A composite means what its decomposition into simpler ops means. The decomposition is built in a scratch
-// block of its own, never in the program, and kept for the next evaluation of the op.
+// block of its own, never in the program, and kept for the next evaluation of the op. For exact evaluation
+// every float type of the op is float64 there, so that no constant of the decomposition is rounded.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_INTERPRET_DECOMPOSITIONS_H
 #define WEFT_COMPILER_INTERPRET_DECOMPOSITIONS_H
+
+#include "compiler/interpret/Values.h"
 
 #include "mlir/IR/Block.h"
 #include "mlir/IR/Operation.h"
@@ -23,11 +26,16 @@ struct Decomposition {
 
 class Decompositions {
 public:
+  explicit Decompositions(Types types) : types(types) {}
+
   /// Null when the op is no composite. Fails, with a diagnostic at the op, when the decomposition's results
   /// do not have the op's types. The op must not change while this object lives.
   mlir::FailureOr<Decomposition *> of(mlir::Operation *op);
 
 private:
+  mlir::Type typeInside(mlir::Type type) const;
+
+  Types types;
   llvm::DenseMap<mlir::Operation *, std::unique_ptr<Decomposition>> built;
 };
 

@@ -24,6 +24,16 @@ LogicalResult refuse(Operation *op, const absl::Status &status) {
   return op->emitOpError() << std::string(status.message());
 }
 
+/// The same values under another float type, which exact evaluation does not round to.
+std::shared_ptr<const Tensor> relabeled(const std::shared_ptr<const Tensor> &value,
+                                        const std::optional<TensorType> &type) {
+  if (!type || type->dtype == value->dtype)
+    return value;
+  auto copy = std::make_shared<Tensor>(*value);
+  copy->dtype = type->dtype;
+  return copy;
+}
+
 template <typename Shared> std::vector<Tensor> toTensors(ArrayRef<Shared> values) {
   std::vector<Tensor> tensors;
   for (const Shared &value : values)
@@ -155,15 +165,8 @@ FailureOr<Interpreter::Values> Interpreter::evaluate(Operation *op, ArrayRef<Sha
   for (const Shared &operand : operands)
     pointers.push_back(operand.get());
   std::optional<absl::StatusOr<std::vector<Tensor>>> computed = evaluatePrimitive(op, pointers);
-  if (!computed) {
-    FailureOr<Decomposition *> meaning = decompositions.of(op);
-    if (failed(meaning))
-      return failure();
-    if (!*meaning)
-      return op->emitOpError()
-             << "is neither a primitive nor a composite: the interpreter cannot evaluate it";
-    return runOps((*meaning)->block, operands, (*meaning)->results, context);
-  }
+  if (!computed)
+    return evaluateComposite(op, operands, context);
   if (!computed->ok())
     return refuse(op, computed->status());
   Values results;
@@ -172,6 +175,25 @@ FailureOr<Interpreter::Values> Interpreter::evaluate(Operation *op, ArrayRef<Sha
       reference::roundTo(tensor, tensor.dtype);
     results.push_back(std::make_shared<const Tensor>(std::move(tensor)));
   }
+  return results;
+}
+
+/// Values take the types of the decomposition on their way in, and those of the op on their way out.
+FailureOr<Interpreter::Values> Interpreter::evaluateComposite(Operation *op, ArrayRef<Shared> operands,
+                                                              Context &context) {
+  FailureOr<Decomposition *> meaning = decompositions.of(op);
+  if (failed(meaning))
+    return failure();
+  if (!*meaning)
+    return op->emitOpError() << "is neither a primitive nor a composite: the interpreter cannot evaluate it";
+  Values inside;
+  for (auto [operand, argument] : llvm::zip_equal(operands, (*meaning)->block.getArguments()))
+    inside.push_back(relabeled(operand, tensorTypeOf(argument.getType())));
+  FailureOr<Values> results = runOps((*meaning)->block, inside, (*meaning)->results, context);
+  if (failed(results))
+    return failure();
+  for (auto [result, type] : llvm::zip_equal(*results, op->getResultTypes()))
+    result = relabeled(result, tensorTypeOf(type));
   return results;
 }
 

@@ -19,14 +19,10 @@
 
 namespace weft::interpret {
 
-/// What a declared type does to a value: nothing (all floats are float64, a cast between float types is the
-/// identity), or round it, once per op.
-enum class Types { Exact, Declared };
-
 class Interpreter {
 public:
   /// The IR must not change while the interpreter lives.
-  explicit Interpreter(Types types) : types(types) {}
+  explicit Interpreter(Types types) : types(types), decompositions(types) {}
 
   /// The results of a function; `arguments` have the types of its arguments. nn.read sees `variables`.
   mlir::FailureOr<std::vector<Tensor>> run(mlir::func::FuncOp function, std::vector<Tensor> arguments,
@@ -49,6 +45,8 @@ private:
   mlir::FailureOr<Values> runOps(mlir::Block &block, llvm::ArrayRef<Shared> arguments,
                                  mlir::ValueRange results, Context &context);
   mlir::FailureOr<Values> evaluate(mlir::Operation *op, llvm::ArrayRef<Shared> operands, Context &context);
+  mlir::FailureOr<Values> evaluateComposite(mlir::Operation *op, llvm::ArrayRef<Shared> operands,
+                                            Context &context);
   mlir::FailureOr<Values> evaluateCall(mlir::func::CallOp call, llvm::ArrayRef<Shared> operands,
                                        Context &context);
   mlir::FailureOr<Shared> readVariable(nn::ReadOp op, const Context &context) const;

@@ -15,6 +15,9 @@
 namespace weft::interpret {
 
 using reference::Tensor;
+/// What a declared type does to a value: nothing (all floats are float64, a cast between float types is the
+/// identity), or round it, once per op.
+enum class Types { Exact, Declared };
 
 /// The element type of kernels for i1, i32, i64, bf16, f16, f32, f64; nothing for others.
 std::optional<DType> dtypeOf(mlir::Type element);

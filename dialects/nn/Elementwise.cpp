@@ -24,6 +24,14 @@ void NnDialect::registerElementwiseOps() {
 namespace {
 using Vjp = llvm::function_ref<Value(ValueBuilder &)>;
 
+bool isFloat(Type tensor) { return isa<FloatType>(cast<RankedTensorType>(tensor).getElementType()); }
+
+/// A cast to an integer truncates, and one to i1 asks for nonzero; the cast of a sum of i1 has no meaning.
+bool isLinearCast(Type from, Type to) {
+  auto isBool = [](Type tensor) { return cast<RankedTensorType>(tensor).getElementType().isInteger(1); };
+  return !isBool(from) && !isBool(to) && (isFloat(to) || !isFloat(from));
+}
+
 /// Sets the cotangent of operand `index` to what `build` gives, if it is wanted and the result has a
 /// cotangent.
 void setCotangent(Operation *op, VjpContext &context, ArrayRef<Value> cotangents, MutableArrayRef<Value> out,
@@ -59,7 +67,8 @@ ELEMENTWISE_RULE(SignOp, false)
 ELEMENTWISE_RULE(AddOp, false, false)
 ELEMENTWISE_RULE(SubtractOp, false, false)
 ELEMENTWISE_RULE(MultiplyOp, true, true)
-ELEMENTWISE_RULE(DivideOp, true, false)
+// Integers are rounded toward zero.
+ELEMENTWISE_RULE(DivideOp, isFloat(getType()), false)
 ELEMENTWISE_RULE(MaximumOp, false, false)
 ELEMENTWISE_RULE(MinimumOp, false, false)
 ELEMENTWISE_RULE(PowerOp, false, false)
@@ -69,7 +78,7 @@ ELEMENTWISE_RULE(NotOp, false)
 ELEMENTWISE_RULE(IsFiniteOp, false)
 ELEMENTWISE_RULE(CompareOp, false, false)
 ELEMENTWISE_RULE(SelectOp, false, false, false)
-ELEMENTWISE_RULE(CastOp, true)
+ELEMENTWISE_RULE(CastOp, isLinearCast(getOperand().getType(), getType()))
 ELEMENTWISE_RULE(StopGradientOp, true)
 #undef ELEMENTWISE_RULE
 

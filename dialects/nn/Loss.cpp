@@ -69,8 +69,8 @@ template <typename OpTy> LossTerms buildTerms(ValueBuilder &b, OpTy op) {
   Value inRange =
       b.logicalAnd(b.compare(Comparison::ge, targets, b.splat(targets, 0)),
                    b.compare(Comparison::lt, targets, b.splat(targets, static_cast<double>(vocabulary))));
-  Value ignored = b.compare(Comparison::eq, targets,
-                            b.splat(targets, static_cast<double>(static_cast<int64_t>(op.getIgnoreIndex()))));
+  auto ignoreIndex = static_cast<int64_t>(op.getIgnoreIndex()); // negative as a rule; the getter is unsigned
+  Value ignored = b.compare(Comparison::eq, targets, b.splat(targets, static_cast<double>(ignoreIndex)));
   terms.counted = b.logicalAnd(inRange, b.logicalNot(ignored));
   return terms;
 }

@@ -28,6 +28,8 @@ def runLitTests(report):
     if report.selective:
         command += ["--filter", report.pattern.pattern]
     _, text, seconds = run(command + [folder])
+    if report.selective and "filter did not match any tests" in text:
+        return
     if not os.path.exists(output):
         report.add("lit", [Result("lit", False, seconds, text)], seconds)
         return

@@ -13,7 +13,8 @@ namespace weft {
 void endCommand(ExitCode code) { throw CLI::RuntimeError(static_cast<int>(code)); }
 
 void failCommand(const absl::Status &status) {
-  std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
+  if (!status.message().empty()) // else whoever failed has said it already
+    std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
   endCommand(exitCodeOf(status));
 }
 

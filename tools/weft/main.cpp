@@ -11,6 +11,7 @@
 #include "tools/weft/DataCommand.h"
 #include "tools/weft/DoctorCommand.h"
 #include "tools/weft/PlotCommand.h"
+#include "tools/weft/TrainCommand.h"
 
 #include <cstdio>
 #include <exception>
@@ -21,8 +22,8 @@ using AddCommand = void (*)(CLI::App &);
 
 /// In the order of --help.
 constexpr AddCommand commands[] = {
-    weft::addConfigCommand, weft::addDataCommand,   weft::addCkptCommand,
-    weft::addPlotCommand,   weft::addDoctorCommand,
+    weft::addTrainCommand, weft::addConfigCommand, weft::addDataCommand,
+    weft::addCkptCommand,  weft::addPlotCommand,   weft::addDoctorCommand,
 };
 } // namespace
 

@@ -1,0 +1,60 @@
+//===- Anomaly.h - Losses that are not finite, and losses that jump -------===//
+//
+// A step whose gradients are not finite changes nothing but scalars, and every kernel gives the same bits
+// again: so the step is run once more, watched, and the first command in program order that gave an infinity
+// or a NaN is named. Spikes are found against the mean of the last losses.
+//
+//===----------------------------------------------------------------------===//
+#ifndef WEFT_RUNTIME_TRAIN_ANOMALY_H
+#define WEFT_RUNTIME_TRAIN_ANOMALY_H
+
+#include "runtime/config/Config.h"
+#include "runtime/data/TrainingData.h"
+#include "runtime/exec/Executor.h"
+#include "runtime/train/StepProgram.h"
+#include "runtime/train/VariableState.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/// The first command that gave a value that is not finite.
+struct FirstNonFinite {
+  std::string location;
+  std::string kernel;
+  uint32_t microbatch = kNone; ///< kNone in an action that runs once
+  double value = 0;
+};
+
+/// Runs the step again on the inputs that are still there, from `before`. Absent when every value is finite.
+absl::StatusOr<std::optional<FirstNonFinite>> findFirstNonFinite(Executor &executor, StepProgram &step,
+                                                                 const ScalarState &before);
+
+/// `model.layers.3.mlp (einsum, microbatch 1) gave nan`.
+std::string describe(const FirstNonFinite &first);
+
+/// The samples of a step (from 0), or of one microbatch of it: `samples 88 to 95: corpus: document 3, ...`.
+std::string describeSamples(const TrainingData &data, const Config &config, int64_t step,
+                            uint32_t microbatch);
+
+/// The first element of a float tensor that is not finite.
+std::optional<double> firstNonFinite(const TensorType &type, const void *data);
+
+/// Keeps the last losses of train.spike.window.
+class SpikeDetector {
+public:
+  SpikeDetector(const SpikeConfig &config, std::vector<double> losses);
+  /// The mean of the window if `loss` is a spike against it. Takes the loss into the window.
+  std::optional<double> add(double loss);
+  const std::vector<double> &losses() const { return window; }
+
+private:
+  SpikeConfig config;
+  std::vector<double> window; ///< oldest first
+};
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_TRAIN_ANOMALY_H

@@ -1,0 +1,83 @@
+//===- Banner.cpp - What a run says before its first step -----------------===//
+//
+// Memory is summed by the categories of the plan's rows, in the order in which they first occur.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/train/Banner.h"
+
+#include "runtime/metrics/HumanFormat.h"
+#include "runtime/train/VariableState.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+#include <algorithm>
+
+namespace weft {
+namespace {
+
+constexpr double kMebibyte = 1024.0 * 1024.0;
+
+std::string countText(int64_t count) {
+  if (count >= 1'000'000'000)
+    return absl::StrFormat("%.1f B", static_cast<double>(count) * 1e-9);
+  if (count >= 100'000)
+    return absl::StrFormat("%.1f M", static_cast<double>(count) * 1e-6);
+  return formatCount(count);
+}
+
+const char *recipeText(PrecisionRecipe recipe) {
+  switch (recipe) {
+  case PrecisionRecipe::Fp32:
+    return "float32";
+  case PrecisionRecipe::Bf16:
+    return "bfloat16";
+  case PrecisionRecipe::Fp16:
+    return "float16";
+  }
+  return "";
+}
+
+/// (category, bytes) of the plan's rows.
+std::vector<std::pair<std::string, uint64_t>> categories(const MemoryPlan &plan) {
+  std::vector<std::pair<std::string, uint64_t>> sums;
+  for (const MemoryRow &row : plan.rows) {
+    auto found =
+        std::find_if(sums.begin(), sums.end(), [&](const auto &sum) { return sum.first == row.category; });
+    if (found == sums.end())
+      found = sums.insert(sums.end(), {row.category, 0});
+    found->second += row.bytes;
+  }
+  return sums;
+}
+
+} // namespace
+
+std::string bannerLine(const Config &config, const Executable &executable, int ranks) {
+  return absl::StrFormat("weft %s   %s %s parameters   %d rank%s   %s   %s, %d thread%s", WEFT_VERSION,
+                         config.model.program.empty() ? "llama" : config.model.program,
+                         countText(parameterCount(executable)), ranks, ranks == 1 ? "" : "s",
+                         recipeText(config.precision.recipe), executable.target.instructionSet,
+                         executable.target.threads, executable.target.threads == 1 ? "" : "s");
+}
+
+std::string programLine(const Executor &executor, double compileSeconds, double peakFlops) {
+  const MemoryPlan &plan = executor.executable().memory;
+  std::string text;
+  if (compileSeconds > 0)
+    absl::StrAppendFormat(&text, "compiled in %.1f s   ", compileSeconds);
+  absl::StrAppend(&text, "peak ", formatBytes(static_cast<int64_t>(plan.peakBytes())), " (");
+  const char *comma = "";
+  for (const auto &[category, bytes] : categories(plan)) {
+    absl::StrAppendFormat(&text, "%s%s %.1f", comma, category, static_cast<double>(bytes) / kMebibyte);
+    comma = ", ";
+  }
+  absl::StrAppendFormat(&text, "), allocated %s of %s bytes planned",
+                        formatCount(static_cast<int64_t>(executor.allocatedBytes())),
+                        formatCount(static_cast<int64_t>(plan.arenaBytes())));
+  if (peakFlops > 0)
+    absl::StrAppendFormat(&text, "   machine %.1f GFLOP/s", peakFlops * 1e-9);
+  return text;
+}
+
+} // namespace weft

@@ -1,0 +1,52 @@
+//===- Evaluator.h - The loss on held-out data ----------------------------===//
+//
+// Runs the program `evaluate` over the first held-out samples. Their order depends on nothing but the data,
+// and the sums are folded in that order in float64: equal parameters give the same bits, at any step of any
+// run.
+//
+//===----------------------------------------------------------------------===//
+#ifndef WEFT_RUNTIME_TRAIN_EVALUATOR_H
+#define WEFT_RUNTIME_TRAIN_EVALUATOR_H
+
+#include "runtime/config/Config.h"
+#include "runtime/data/TrainingData.h"
+#include "runtime/exec/Executor.h"
+#include "runtime/tokenizer/Tokenizer.h"
+
+#include <memory>
+
+namespace weft {
+
+struct Evaluation {
+  double loss = 0;        ///< nats per target token
+  double bitsPerByte = 0; ///< the same over the bytes that the targets stand for
+  int64_t samples = 0;
+};
+
+class Evaluator {
+public:
+  /// `batches`: global batches to look at; no more than one pass over the held-out samples is made.
+  /// NotFound when the executable has no program `evaluate`, FailedPrecondition when it does not fit.
+  static absl::StatusOr<Evaluator> bind(Executor &executor, const Config &config,
+                                        std::shared_ptr<const TrainingData> data, const Tokenizer &tokenizer,
+                                        int64_t batches);
+
+  absl::StatusOr<Evaluation> evaluate();
+
+private:
+  Evaluator() = default;
+  void countBytes(std::span<const int32_t> targets);
+
+  Executor *executor = nullptr;
+  ProgramHandle program;
+  std::shared_ptr<const TrainingData> data;
+  std::vector<int64_t> bytesOfToken;
+  HostTensor tokens, targets, lossSum, targetTokens;
+  int64_t microBatch = 0;
+  int64_t microbatches = 0;
+  int64_t targetBytes = 0;
+};
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_TRAIN_EVALUATOR_H

@@ -1,0 +1,78 @@
+//===- ModelFlops.cpp - What a step must compute, and what a machine can --===//
+//
+// The product that is timed is the kernel that the model's own products use.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/train/ModelFlops.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace weft {
+namespace {
+
+constexpr int64_t kSize = 1024;
+constexpr double kMeasureSeconds = 0.25;
+
+double secondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+} // namespace
+
+std::optional<double> modelFlopsPerToken(const Config &config, const Executable &executable) {
+  const ModelConfig &model = config.model;
+  if (!model.program.empty())
+    return std::nullopt;
+  int64_t elements = 0;
+  for (const Variable &variable : executable.variables)
+    if (variable.trainable && variable.type.shape.size() >= 2)
+      elements += variable.type.elements();
+  if (!model.tieWordEmbeddings)
+    elements -= model.vocabSize * model.hiddenSize;
+  double attention = 6.0 * static_cast<double>(model.numHiddenLayers * model.numAttentionHeads) *
+                     static_cast<double>(model.headDim * config.data.sequenceLength);
+  return 6.0 * static_cast<double>(elements) + attention;
+}
+
+absl::StatusOr<double> measurePeakFlops(Device &device, PrecisionRecipe recipe) {
+  const DType type = recipe == PrecisionRecipe::Fp32   ? DType::F32
+                     : recipe == PrecisionRecipe::Bf16 ? DType::BF16
+                                                       : DType::F16;
+  KernelCall call;
+  call.name = "einsum";
+  call.operands = {{type, {kSize, kSize}}, {type, {kSize, kSize}}};
+  call.results = {{DType::F32, {kSize, kSize}}};
+  call.setText("equation", "mk,kn->mn");
+  absl::StatusOr<std::unique_ptr<Kernel>> kernel = device.createKernel(call);
+  if (!kernel.ok())
+    return kernel.status();
+  std::vector<std::unique_ptr<Memory>> memory;
+  for (uint64_t bytes :
+       {static_cast<uint64_t>(call.operands[0].bytes()), static_cast<uint64_t>(call.operands[1].bytes()),
+        static_cast<uint64_t>(call.results[0].bytes()),
+        static_cast<uint64_t>(std::max<int64_t>((*kernel)->workspaceBytes(), 64))}) {
+    absl::StatusOr<std::unique_ptr<Memory>> part = device.allocate(bytes);
+    if (!part.ok())
+      return part.status();
+    memory.push_back(*std::move(part));
+  }
+  absl::StatusOr<std::unique_ptr<Stream>> stream = device.createStream();
+  if (!stream.ok())
+    return stream.status();
+  const void *operands[] = {memory[0]->data(), memory[1]->data()};
+  void *results[] = {memory[2]->data()};
+  const KernelArguments arguments = {operands, results, memory[3]->data()};
+  double best = 0;
+  const auto start = std::chrono::steady_clock::now();
+  do {
+    const auto begin = std::chrono::steady_clock::now();
+    (*stream)->launch(**kernel, arguments);
+    if (absl::Status status = (*stream)->synchronize(); !status.ok())
+      return status;
+    best = std::max(best, 2.0 * kSize * kSize * kSize / secondsSince(begin));
+  } while (secondsSince(start) < kMeasureSeconds);
+  return best;
+}
+
+} // namespace weft

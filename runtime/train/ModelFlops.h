@@ -1,0 +1,36 @@
+//===- ModelFlops.h - What a step must compute, and what a machine can ----===//
+//
+// mfu is the model's floating-point operations per second over the peak of the machine. The model's
+// operations are those that any implementation must do: products of the forward pass once and of the backward
+// pass twice; nothing that is recomputed, and nothing element-wise (PaLM, arXiv:2204.02311, appendix B). The
+// peak is not looked up but measured at the start: the best rate of a large product on the job's own threads.
+//
+//===----------------------------------------------------------------------===//
+#ifndef WEFT_RUNTIME_TRAIN_MODELFLOPS_H
+#define WEFT_RUNTIME_TRAIN_MODELFLOPS_H
+
+#include "runtime/config/Config.h"
+#include "runtime/device/Device.h"
+#include "runtime/executable/Executable.h"
+
+#include <optional>
+
+namespace weft {
+
+/// Operations of forward and backward per token of a sequence of data.sequence_length:
+///
+///   6 (P - E) + 6 L H D T
+///
+/// P: trainable elements in matrices; E: those of the token embedding unless it is also the output layer
+/// (looking up is no product); L layers, H heads of D, T tokens. The second term is attention: two products
+/// of 2 H D operations with each earlier token, of which a causal query has T/2 on average, three times for
+/// forward and backward. None for a program written by hand: its attention is not known.
+std::optional<double> modelFlopsPerToken(const Config &config, const Executable &executable);
+
+/// The best rate, in operations per second, of a 1024^3 product in the type of the recipe's products, over
+/// about a quarter of a second.
+absl::StatusOr<double> measurePeakFlops(Device &device, PrecisionRecipe recipe);
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_TRAIN_MODELFLOPS_H

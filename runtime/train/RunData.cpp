@@ -1,0 +1,64 @@
+//===- RunData.cpp - The data that a config names, ready to be read -------===//
+//
+// Progress is a line every two seconds: short preparations say nothing.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/train/RunData.h"
+
+#include "runtime/data/Prepare.h"
+#include "runtime/metrics/HumanFormat.h"
+#include "runtime/support/ExitCode.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace weft {
+namespace {
+
+constexpr double kSecondsBetweenLines = 2.0;
+
+PrepareOptions withProgress(const std::string &path, RunLog &log) {
+  PrepareOptions options;
+  options.onProgress = [&log, path, last = 0.0](const PrepareProgress &progress) mutable {
+    if (progress.seconds - last < kSecondsBetweenLines || progress.bytesTotal <= 0)
+      return;
+    last = progress.seconds;
+    log.line(absl::StrFormat("preparing %s: %.0f %%, %s tokens, %s left", path,
+                             100.0 * static_cast<double>(progress.bytesRead) /
+                                 static_cast<double>(progress.bytesTotal),
+                             formatCount(progress.tokens), formatDuration(progress.secondsLeft)));
+  };
+  return options;
+}
+
+} // namespace
+
+absl::StatusOr<std::shared_ptr<const TrainingData>>
+openRunData(const Config &config, const Tokenizer &tokenizer, const std::string &cacheFolder, RunLog &log) {
+  std::vector<DataInput> inputs;
+  for (const DataSource &source : config.data.train) {
+    absl::StatusOr<std::string> prefix =
+        prepareIntoCache(source.path, cacheFolder, tokenizer, withProgress(source.path, log));
+    if (!prefix.ok())
+      return withExitCode(prefix.status(), ExitCode::Data);
+    inputs.push_back({*prefix, source.weight});
+  }
+  DataOptions options;
+  options.sequenceLength = config.data.sequenceLength;
+  options.validationFraction = config.data.validationFraction;
+  options.seed = static_cast<uint64_t>(config.train.seed);
+  options.vocabularySize = config.model.program.empty() ? static_cast<int32_t>(config.model.vocabSize)
+                                                        : tokenizer.vocabularySize();
+  absl::StatusOr<TrainingData> data = TrainingData::open(inputs, options);
+  if (!data.ok())
+    return withExitCode(data.status(), ExitCode::Data);
+  return std::make_shared<const TrainingData>(*std::move(data));
+}
+
+std::string describeData(const Config &config, const TrainingData &data) {
+  return absl::StrFormat("data: %s tokens, %.3g %% held out, %s training samples of %d tokens",
+                         formatCount(data.tokens()), 100.0 * config.data.validationFraction,
+                         formatCount(data.samples(Split::Training)), data.sequenceLength());
+}
+
+} // namespace weft

@@ -1,0 +1,43 @@
+//===- RunLog.h - What a run says, on the terminal and in log.txt ---------===//
+//
+// A line goes to the terminal and, with the time, to the run's log. A log that can no longer be written (a
+// full disk) is told once and does not stop the training: what must not be lost is in metrics.jsonl and in
+// the checkpoints.
+//
+//===----------------------------------------------------------------------===//
+#ifndef WEFT_RUNTIME_TRAIN_RUNLOG_H
+#define WEFT_RUNTIME_TRAIN_RUNLOG_H
+
+#include "absl/status/statusor.h"
+
+#include <string>
+#include <string_view>
+
+namespace weft {
+
+class RunLog {
+public:
+  /// Appends to `path`. `terminal`: whether lines are also printed, as rank 0 does.
+  static absl::StatusOr<RunLog> open(const std::string &path, bool terminal);
+  /// Prints on the terminal alone.
+  RunLog() = default;
+  RunLog(RunLog &&other) noexcept;
+  RunLog &operator=(RunLog &&other) noexcept;
+  ~RunLog();
+
+  /// On standard output.
+  void line(std::string_view text);
+  /// On standard error.
+  void warning(std::string_view text);
+
+private:
+  void append(std::string_view text);
+
+  std::string path;
+  int descriptor = -1;
+  bool terminal = true;
+};
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_TRAIN_RUNLOG_H

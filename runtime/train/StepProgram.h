@@ -1,0 +1,63 @@
+//===- StepProgram.h - The program `step`, as the trainer sees it ---------===//
+//
+// Binds the inputs and outputs of an executable's `step` once, so that a step is: fill, run, read. A program
+// written by hand may lack inputs and outputs that weft's own models have; what it has must have the types of
+// the run file, and what it asks for must be something that the trainer can give.
+//
+//===----------------------------------------------------------------------===//
+#ifndef WEFT_RUNTIME_TRAIN_STEPPROGRAM_H
+#define WEFT_RUNTIME_TRAIN_STEPPROGRAM_H
+
+#include "runtime/config/Config.h"
+#include "runtime/data/DataLoader.h"
+#include "runtime/exec/Executor.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace weft {
+
+/// What a step said about itself.
+struct StepResult {
+  double loss = 0;
+  double gradNorm = 0;
+  double learningRate = 0;
+  bool skipped = false;
+  std::vector<std::pair<std::string, double>> others; ///< further float scalars, by output name
+};
+
+class StepProgram {
+public:
+  /// FailedPrecondition (exit code config) when the program does not fit the config or the trainer.
+  static absl::StatusOr<StepProgram> bind(Executor &executor, const Config &config);
+
+  /// Fills the inputs of step `step` (from 0) of the run.
+  absl::Status fill(int64_t step, DataLoader &loader);
+  /// Runs the program on what was filled in.
+  absl::Status run();
+  StepResult result() const;
+
+  ProgramHandle handle() const { return program; }
+  uint32_t microbatches() const { return static_cast<uint32_t>(batches.size()); }
+
+private:
+  explicit StepProgram(Executor &executor) : executor(&executor) {}
+  absl::Status bindInputs(const Config &config);
+  absl::Status bindOutputs();
+
+  Executor *executor;
+  ProgramHandle program;
+  std::vector<Microbatch> batches;      ///< where each microbatch goes; unused parts point into `unused`
+  std::vector<int32_t> unusedTokens;    ///< for a program without tokens or targets
+  std::vector<int64_t> unusedSampleIds; ///< for a program without sample ids
+  std::span<int64_t> stepNumber;        ///< empty when the program does not ask for it
+  std::vector<std::pair<std::string, HostTensor>> outputs;
+};
+
+/// The number in a scalar of any type.
+double scalarOf(const HostTensor &tensor);
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_TRAIN_STEPPROGRAM_H

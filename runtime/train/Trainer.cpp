@@ -1,0 +1,324 @@
+//===- Trainer.cpp - The training loop ------------------------------------===//
+//
+// Within a step, in this order: compute, anomalies, evaluation, metrics, checkpoint. A line of metrics is on
+// the disk before the checkpoint that counts on it is whole.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/train/Trainer.h"
+
+#include "runtime/metrics/ConsoleLine.h"
+#include "runtime/metrics/HumanFormat.h"
+#include "runtime/metrics/LossPlot.h"
+#include "runtime/metrics/ResidentMemory.h"
+#include "runtime/support/ExitCode.h"
+#include "runtime/train/ParameterNorms.h"
+#include "runtime/train/ValueDump.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace weft {
+namespace {
+
+/// The step of this job (from 1) that --profile watches: warm, and early.
+constexpr int64_t kProfiledStep = 3;
+/// Weight of the newest step in the pace that eta is computed from.
+constexpr double kPaceWeight = 0.1;
+
+double secondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+} // namespace
+
+Trainer::Trainer(TrainerContext theContext, Progress theProgress, StepProgram theStep, MetricsWriter writer)
+    : context(std::move(theContext)), progress(std::move(theProgress)), step(std::move(theStep)),
+      metrics(std::move(writer)), scalars(context.executor),
+      spikes(context.config.train.spike, progress.recentLosses), firstStep(progress.step) {}
+
+absl::StatusOr<std::unique_ptr<Trainer>> Trainer::create(TrainerContext context, Progress progress) {
+  absl::StatusOr<StepProgram> step = StepProgram::bind(context.executor, context.config);
+  if (!step.ok())
+    return step.status();
+  absl::StatusOr<MetricsWriter> metrics = MetricsWriter::open(context.folder.metrics(), progress.step);
+  if (!metrics.ok())
+    return withExitCode(metrics.status(), ExitCode::Checkpoint);
+  std::unique_ptr<Trainer> trainer(
+      new Trainer(std::move(context), std::move(progress), *std::move(step), *std::move(metrics)));
+  if (absl::Status status = trainer->openParts(); !status.ok())
+    return status;
+  return trainer;
+}
+
+absl::Status Trainer::openParts() {
+  const Config &config = context.config;
+  DataLoaderOptions options;
+  options.globalBatch = config.train.globalBatch;
+  options.microBatch = config.train.microBatch;
+  options.dataRanks = context.communicator.size();
+  options.rank = context.communicator.rank();
+  options.firstStep = progress.step;
+  absl::StatusOr<std::unique_ptr<DataLoader>> opened = DataLoader::create(context.data, options);
+  if (!opened.ok())
+    return withExitCode(opened.status(), ExitCode::Data);
+  loader = *std::move(opened);
+  if (config.data.validationFraction > 0) {
+    absl::StatusOr<Evaluator> bound =
+        Evaluator::bind(context.executor, config, context.data, context.tokenizer, config.eval.batches);
+    if (bound.ok())
+      evaluator = *std::move(bound);
+    else if (absl::IsNotFound(bound.status()))
+      context.log.warning(
+          absl::StrCat(bound.status().message(), ". The validation loss is not measured in this run."));
+    else
+      return bound.status();
+  }
+  if (config.metrics.tensorboard) {
+    absl::StatusOr<TensorBoardWriter> writer =
+        TensorBoardWriter::open(context.folder.tensorBoard(), progress.step + 1);
+    if (!writer.ok())
+      return withExitCode(writer.status(), ExitCode::Checkpoint);
+    tensorBoard.emplace(*std::move(writer));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Trainer::run() {
+  const int64_t steps = context.config.train.steps;
+  if (progress.step >= steps) {
+    context.log.line(absl::StrCat("nothing to do: checkpoint step-", progress.step,
+                                  " is at or past train.steps (", steps,
+                                  "). Set train.steps higher to go on."));
+    return absl::OkStatus();
+  }
+  bool stop = false;
+  while (progress.step < steps && !stop)
+    if (absl::Status status = runStep(stop); !status.ok())
+      return status;
+  if (progress.step < steps)
+    return withExitCode(
+        absl::CancelledError(absl::StrCat("stopped by a signal after step ", progress.step,
+                                          ", which is saved; the same command goes on from there")),
+        ExitCode::Stopped);
+  return finish();
+}
+
+bool Trainer::isEvery(int64_t interval) const {
+  return progress.step == context.config.train.steps || (interval > 0 && progress.step % interval == 0);
+}
+
+absl::Status Trainer::runStep(bool &stop) {
+  StepResult result;
+  const auto start = std::chrono::steady_clock::now();
+  if (absl::Status status = computeStep(result); !status.ok())
+    return status;
+  const double seconds = secondsSince(start);
+  lineSeconds += seconds;
+  ++lineSteps;
+  // The first step also fills caches, so it counts only until there is another.
+  paceSeconds =
+      progress.step <= firstStep + 1 ? seconds : paceSeconds + kPaceWeight * (seconds - paceSeconds);
+  ++progress.step;
+  if (absl::Status status = handleAnomalies(result); !status.ok())
+    return status;
+  if (absl::Status status = evaluate(); !status.ok())
+    return status;
+  if (absl::Status status = report(result); !status.ok())
+    return status;
+  absl::StatusOr<bool> asked = anyoneStops();
+  if (!asked.ok())
+    return asked.status();
+  stop = *asked;
+  return stop || isEvery(context.config.checkpoint.interval) ? save() : absl::OkStatus();
+}
+
+absl::Status Trainer::computeStep(StepResult &result) {
+  const Config &config = context.config;
+  const int64_t number = progress.step + 1;
+  if (absl::Status status = step.fill(progress.step, *loader); !status.ok())
+    return status;
+  scalars.save();
+  std::optional<ParameterNorms> watch;
+  if (config.metrics.perParameter > 0 && number % config.metrics.perParameter == 0)
+    watch.emplace(context.executor);
+  const std::vector<int64_t> &dumped = config.train.dump.steps;
+  if (std::find(dumped.begin(), dumped.end(), number) != dumped.end()) {
+    if (absl::Status status = makeFolders(context.folder.dumps()); !status.ok())
+      return status;
+    absl::StatusOr<int64_t> values =
+        dumpStep(context.executor, step, config.train.dump.match, context.folder.dump(number));
+    if (!values.ok())
+      return values.status();
+    context.log.line(
+        absl::StrCat("dumped ", *values, " values of step ", number, " to ", context.folder.dump(number)));
+  } else if (context.profile && number == firstStep + kProfiledStep) {
+    if (absl::Status status = profile.watch(context.executor, [this] { return step.run(); }); !status.ok())
+      return status;
+    context.log.line(profile.table());
+  } else if (absl::Status status = step.run(); !status.ok()) {
+    return status;
+  }
+  result = step.result();
+  norms = watch ? watch->finish() : std::vector<std::pair<std::string, double>>();
+  return absl::OkStatus();
+}
+
+absl::Status Trainer::handleAnomalies(const StepResult &result) {
+  const bool finite = std::isfinite(result.loss) && std::isfinite(result.gradNorm) && !result.skipped;
+  absl::Status status;
+  if (!finite)
+    status = reportNonFinite(result);
+  else if (std::optional<double> mean = spikes.add(result.loss))
+    status = reportSpike(result, *mean);
+  lastWasFinite = finite;
+  progress.recentLosses = spikes.losses();
+  return status;
+}
+
+absl::Status Trainer::reportNonFinite(const StepResult &result) {
+  const OnNonfinite policy = context.config.train.onNonfinite;
+  std::string text =
+      absl::StrFormat("step %d: loss %g, grad_norm %g: not finite, so this step changes nothing",
+                      progress.step, result.loss, result.gradNorm);
+  if (policy == OnNonfinite::Skip && !lastWasFinite) {
+    context.log.warning(text);
+    return absl::OkStatus();
+  }
+  absl::StatusOr<std::optional<FirstNonFinite>> first = findFirstNonFinite(context.executor, step, scalars);
+  if (!first.ok())
+    return first.status();
+  if (*first)
+    absl::StrAppend(&text, "\nfirst in program order: ", describe(**first));
+  absl::StrAppend(&text, "\n",
+                  describeSamples(*context.data, context.config, progress.step - 1,
+                                  *first ? (*first)->microbatch : kNone));
+  if (policy != OnNonfinite::Stop) {
+    context.log.warning(text);
+    return absl::OkStatus();
+  }
+  absl::StrAppend(&text, "\ntrain.on_nonfinite is stop: the run ends here, ",
+                  savedStep < 0 && firstStep == 0
+                      ? "and nothing was saved yet"
+                      : absl::StrCat("its last checkpoint is step-", savedStep < 0 ? firstStep : savedStep));
+  return withExitCode(absl::OutOfRangeError(text), ExitCode::NonFinite);
+}
+
+absl::Status Trainer::reportSpike(const StepResult &result, double mean) {
+  const SpikeConfig &spike = context.config.train.spike;
+  std::string text =
+      absl::StrFormat("step %d: loss %.4f is over %g times the mean of the last %d losses (%.4f)\n%s",
+                      progress.step, result.loss, spike.factor, spike.window, mean,
+                      describeSamples(*context.data, context.config, progress.step - 1, kNone));
+  if (spike.action == OnSpike::Report) {
+    context.log.warning(text);
+    return absl::OkStatus();
+  }
+  return withExitCode(absl::OutOfRangeError(text + "\ntrain.spike.action is stop: the run ends here"),
+                      ExitCode::NonFinite);
+}
+
+absl::Status Trainer::evaluate() {
+  evaluation.reset();
+  if (!evaluator || !isEvery(context.config.eval.interval))
+    return absl::OkStatus();
+  absl::StatusOr<Evaluation> done = evaluator->evaluate();
+  if (!done.ok())
+    return done.status();
+  evaluation = lastEvaluation = *done;
+  return absl::OkStatus();
+}
+
+StepMetrics Trainer::metricsOf(const StepResult &result) const {
+  const Config &config = context.config;
+  const int64_t tokensPerStep = config.train.globalBatch * config.data.sequenceLength;
+  StepMetrics record;
+  record.step = progress.step;
+  record.loss = result.loss;
+  if (evaluation)
+    record.valLoss = evaluation->loss;
+  record.gradNorm = result.gradNorm;
+  record.learningRate = result.learningRate;
+  record.tokensPerSecond = static_cast<double>(lineSteps * tokensPerStep) / std::max(lineSeconds, 1e-9);
+  if (context.flopsPerToken && context.peakFlops > 0)
+    record.mfu = *context.flopsPerToken * record.tokensPerSecond / context.peakFlops;
+  record.memoryBytes = static_cast<int64_t>(context.executor.executable().memory.peakBytes());
+  record.residentBytes = residentBytes().value_or(0);
+  record.consumedTokens = progress.step * tokensPerStep;
+  record.time = absl::ToDoubleSeconds(absl::Now() - absl::UnixEpoch());
+  record.others = result.others;
+  if (result.skipped)
+    record.others.emplace_back("skipped", 1.0);
+  record.others.insert(record.others.end(), norms.begin(), norms.end());
+  return record;
+}
+
+absl::Status Trainer::report(const StepResult &result) {
+  const bool first = progress.step == firstStep + 1;
+  if (!first && !evaluation && norms.empty() && !isEvery(context.config.metrics.interval))
+    return absl::OkStatus();
+  StepMetrics record = metricsOf(result);
+  lineSeconds = 0;
+  lineSteps = 0;
+  if (context.communicator.rank() != 0)
+    return absl::OkStatus();
+  const int64_t steps = context.config.train.steps;
+  context.log.line(formatStepLine(record, steps, static_cast<double>(steps - progress.step) * paceSeconds));
+  absl::Status status = metrics.append(record);
+  if (status.ok() && tensorBoard)
+    status = tensorBoard->append(record);
+  return withExitCode(status, ExitCode::Checkpoint);
+}
+
+absl::StatusOr<bool> Trainer::anyoneStops() {
+  int32_t asked = context.stopRequested() ? 1 : 0;
+  if (absl::Status status = context.communicator.allReduce(std::as_writable_bytes(std::span(&asked, 1)),
+                                                           DType::I32, ReduceKind::Max);
+      !status.ok())
+    return status;
+  return asked != 0;
+}
+
+absl::Status Trainer::save() {
+  const auto start = std::chrono::steady_clock::now();
+  if (absl::Status status = metrics.sync(); !status.ok())
+    return withExitCode(status, ExitCode::Checkpoint);
+  checkpoint::SaveOptions options;
+  options.keepLatest = context.config.checkpoint.keepLatest;
+  if (absl::Status status = checkpoint::saveCheckpoint(context.folder.checkpoints(),
+                                                       makeState(progress, context.identity, context.config),
+                                                       variableViews(context.executor), options);
+      !status.ok())
+    return withExitCode(status, ExitCode::Checkpoint);
+  savedStep = progress.step;
+  saveSeconds = secondsSince(start);
+  if (progress.step < context.config.train.steps)
+    context.log.line(absl::StrFormat(
+        "saved %s (%.1f s)", checkpoint::stepFolder(context.folder.checkpoints(), savedStep), saveSeconds));
+  return absl::OkStatus();
+}
+
+absl::Status Trainer::finish() {
+  std::string text;
+  if (lastEvaluation)
+    absl::StrAppendFormat(&text, "validation %.4f (%.2f bits per byte)   ", lastEvaluation->loss,
+                          lastEvaluation->bitsPerByte);
+  absl::StrAppendFormat(&text, "saved %s (%.1f s)",
+                        checkpoint::stepFolder(context.folder.checkpoints(), savedStep), saveSeconds);
+  absl::StatusOr<std::vector<StepMetrics>> records = readMetrics(context.folder.metrics());
+  absl::Status drawn = records.ok()
+                           ? writeLossPlot({{"loss", *std::move(records)}}, context.folder.curve(), {})
+                           : records.status();
+  if (drawn.ok())
+    absl::StrAppend(&text, "   curve: ", context.folder.curve());
+  context.log.line(text);
+  if (!drawn.ok()) // what counts is saved
+    context.log.warning(absl::StrCat("no curve: ", drawn.message()));
+  return absl::OkStatus();
+}
+
+} // namespace weft

@@ -1,0 +1,100 @@
+//===- Trainer.h - The training loop --------------------------------------===//
+//
+// data -> step -> metrics -> evaluation -> checkpoint, until the last step, a signal, or a policy that stops.
+// Everything that persists is in the executable's variables and in Progress, so a run that resumes goes
+// through the same states, bit for bit. The trainer holds no process-wide state: several may run as threads
+// of one process, each with its communicator.
+//
+//===----------------------------------------------------------------------===//
+#ifndef WEFT_RUNTIME_TRAIN_TRAINER_H
+#define WEFT_RUNTIME_TRAIN_TRAINER_H
+
+#include "runtime/comm/Communicator.h"
+#include "runtime/config/Config.h"
+#include "runtime/data/DataLoader.h"
+#include "runtime/exec/Executor.h"
+#include "runtime/metrics/MetricsWriter.h"
+#include "runtime/metrics/TensorBoardWriter.h"
+#include "runtime/tokenizer/Tokenizer.h"
+#include "runtime/train/Anomaly.h"
+#include "runtime/train/Evaluator.h"
+#include "runtime/train/Profile.h"
+#include "runtime/train/Resume.h"
+#include "runtime/train/RunFolder.h"
+#include "runtime/train/RunLog.h"
+#include "runtime/train/StepProgram.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+namespace weft {
+
+/// What a trainer works with. All of it outlives the trainer.
+struct TrainerContext {
+  const Config &config;
+  const RunFolder &folder;
+  Executor &executor;
+  std::shared_ptr<const TrainingData> data;
+  const Tokenizer &tokenizer;
+  Communicator &communicator;
+  RunLog &log;
+  RunIdentity identity;
+  std::optional<double> flopsPerToken; ///< absent: no mfu
+  double peakFlops = 0;                ///< of this job's threads
+  bool profile = false;
+  std::function<bool()> stopRequested; ///< asked after each step
+};
+
+class Trainer {
+public:
+  /// The executor's variables hold the state after `progress.step` steps.
+  static absl::StatusOr<std::unique_ptr<Trainer>> create(TrainerContext context, Progress progress);
+
+  /// Trains to the end. CANCELLED (exit code stopped) after a signal, with the state saved; exit code
+  /// non-finite when a policy stopped the run.
+  absl::Status run();
+
+private:
+  Trainer(TrainerContext context, Progress progress, StepProgram step, MetricsWriter metrics);
+
+  absl::Status openParts();
+  absl::Status runStep(bool &stop);
+  absl::Status computeStep(StepResult &result);
+  absl::Status handleAnomalies(const StepResult &result);
+  absl::Status reportNonFinite(const StepResult &result);
+  absl::Status reportSpike(const StepResult &result, double mean);
+  absl::Status report(const StepResult &result);
+  absl::Status evaluate();
+  absl::Status save();
+  absl::Status finish();
+  /// Whether any rank was asked to stop.
+  absl::StatusOr<bool> anyoneStops();
+  bool isEvery(int64_t interval) const;
+  StepMetrics metricsOf(const StepResult &result) const;
+
+  TrainerContext context;
+  Progress progress;
+  StepProgram step;
+  MetricsWriter metrics;
+  ScalarState scalars;
+  SpikeDetector spikes;
+  std::unique_ptr<DataLoader> loader;
+  std::optional<Evaluator> evaluator;
+  std::optional<TensorBoardWriter> tensorBoard;
+  std::optional<Evaluation> evaluation; ///< of the step at hand
+  std::optional<Evaluation> lastEvaluation;
+  std::vector<std::pair<std::string, double>> norms; ///< of the step at hand
+  Profile profile;
+  int64_t firstStep;
+  int64_t savedStep = -1;
+  double saveSeconds = 0;
+  bool lastWasFinite = true;
+  double lineSeconds = 0; ///< spent in steps since the last line
+  int64_t lineSteps = 0;
+  double paceSeconds = 0; ///< of a step, averaged
+};
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_TRAIN_TRAINER_H

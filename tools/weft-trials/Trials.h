@@ -1,0 +1,48 @@
+//===- Trials.h - The trials by name ----------------------------------------===//
+//
+// Case number i of a run with seed S is the case of seed S + i: its op is the (S + i)-th in order, modulo
+// their number, and everything else is drawn from S + i. So `--count 1 --seed S + i` repeats it alone, and a
+// run of at least as many cases as there are ops meets every op.
+//
+//===----------------------------------------------------------------------===//
+#ifndef WEFT_TOOLS_WEFT_TRIALS_TRIALS_H
+#define WEFT_TOOLS_WEFT_TRIALS_TRIALS_H
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace weft::trials {
+
+struct Options {
+  int64_t count = 20;
+  uint64_t seed = 1;
+  std::optional<double> minutes;
+  std::string sabotage;       ///< empty: nothing is broken
+  std::string only;           ///< an op; empty: all
+  std::string instructionSet; ///< kernels; empty: the highest of this machine
+};
+
+/// True once `minutes` have passed since it was made.
+class Deadline {
+public:
+  explicit Deadline(std::optional<double> minutes) : minutes(minutes) {}
+  bool passed() const {
+    std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+    return minutes && spent.count() > 60.0 * *minutes;
+  }
+
+private:
+  std::optional<double> minutes;
+  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+};
+
+/// Derivatives and sharding rules of every op. The exit status.
+int runGradientTrials(const Options &options);
+/// CPU kernels, reached through compile and executor, against the exact interpreter. The exit status.
+int runKernelTrials(const Options &options);
+
+} // namespace weft::trials
+
+#endif // WEFT_TOOLS_WEFT_TRIALS_TRIALS_H

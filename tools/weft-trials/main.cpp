@@ -1,0 +1,35 @@
+//===- main.cpp - weft-trials: the engine of randomized trials --------------===//
+//
+// scripts/trials.sh starts it. Each trial prints what failed with the command that repeats it, a table, and
+// closes with `N passed, N failed`; the exit status is 0 when nothing failed, 2 for a wrong command line.
+//
+//===----------------------------------------------------------------------===//
+#include "tools/weft-trials/Trials.h"
+
+#include <CLI/CLI.hpp>
+
+using namespace weft::trials;
+
+namespace {
+void addCommonOptions(CLI::App &trial, Options &options) {
+  trial.add_option("--count", options.count, "How many cases")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  trial.add_option("--seed", options.seed, "What the cases are drawn from")->capture_default_str();
+  trial.add_option("--minutes", options.minutes, "Stop after this time, whatever the count")
+      ->check(CLI::PositiveNumber);
+  trial.add_option("--only", options.only, "One op, by its name without nn.");
+}
+} // namespace
+
+int main(int argc, char **argv) {
+  CLI::App app("The engine of randomized trials: scripts/trials.sh starts it.", "weft-trials");
+  app.require_subcommand(1);
+  Options options;
+  CLI::App *gradients = app.add_subcommand("gradients", "Derivatives and sharding rules of every op");
+  addCommonOptions(*gradients, options);
+  gradients->add_option("--sabotage", options.sabotage,
+                        "derivative: twice the right one; part: one part of a split op is lost");
+  CLI11_PARSE(app, argc, argv);
+  return runGradientTrials(options);
+}
