@@ -184,9 +184,9 @@ class ExecutedModel : public ModelParity {};
 TEST_P(ExecutedModel, HasTheLossAndGradientsOfTransformersInFloat32) {
   cpu::InstructionSet set = cpu::supportedInstructionSets().back();
   ASSERT_EQ(cpu::useInstructionSet(set), absl::OkStatus());
-  absl::StatusOr<Compiled> compiled = compileJob(loaded.config, loaded.resolvedYaml(), {});
+  absl::StatusOr<Compiled> compiled =
+      compileJob(loaded.config, loaded.resolvedYaml(), {{std::string(cpu::name(set)), 2}, "", ""});
   ASSERT_TRUE(compiled.ok()) << compiled.status();
-  compiled->executable.target = {std::string(cpu::name(set)), 2};
   auto device = openCpuDevice(compiled->executable.target.instructionSet, 2);
   ASSERT_TRUE(device.ok()) << device.status();
   auto executor = Executor::create(compiled->executable, **device);
