@@ -74,13 +74,21 @@ public:
     if (!denominator)
       return failure();
     Shared shared = buildShared(denominator);
-    for (const Gradient &gradient : gradients)
+    for (const Gradient &gradient : gradients) {
+      b.location = locationOf(gradient);
       buildParameterUpdate(gradient, shared);
+    }
+    b.location = step.getLoc();
     addOutputs(shared);
     return success();
   }
 
 private:
+  /// What is computed for one parameter is named after it: in dumps, profiles and messages.
+  Location locationOf(Gradient gradient) {
+    return NameLoc::get(gradient.parameter.getSymNameAttr(), step.getLoc());
+  }
+
   /// Adds the uses of each parameter in order; gradients are listed in the order of the symbols.
   LogicalResult collectGradients() {
     auto carry = cast<CarryOp>(step.getMicrobatch().front().getTerminator());
@@ -120,9 +128,11 @@ private:
   Shared buildShared(Value denominator) {
     Value squares;
     for (const Gradient &gradient : gradients) {
+      b.location = locationOf(gradient);
       Value square = b.create<SquaredNormOp>(b.type({}, f64), gradient.sum);
       squares = squares ? b.add(squares, square) : square;
     }
+    b.location = step.getLoc();
     auto lossScale = step->getAttrOfType<FlatSymbolRefAttr>("loss_scale");
     Value divisor = denominator;
     if (lossScale)

@@ -5,6 +5,8 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/train/Anomaly.h"
 
+#include "runtime/train/ValueDump.h"
+
 #include "absl/strings/str_cat.h"
 
 #include <algorithm>
@@ -55,7 +57,8 @@ absl::StatusOr<std::optional<FirstNonFinite>> findFirstNonFinite(Executor &execu
       return;
     for (size_t i = 0; i < record.call->results.size(); ++i)
       if (std::optional<double> value = firstNonFinite(record.call->results[i], record.results[i])) {
-        first = {std::string(record.location), record.call->name, record.microbatch, *value};
+        first = {placeOf(executor.executable(), record.program, record.action, record.command),
+                 record.call->name, record.microbatch, *value};
         return;
       }
   });

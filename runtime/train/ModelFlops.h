@@ -27,7 +27,7 @@ namespace weft {
 /// forward and backward. None for a program written by hand: its attention is not known.
 std::optional<double> modelFlopsPerToken(const Config &config, const Executable &executable);
 
-/// The best rate, in operations per second, of a 1024^3 product in the type of the recipe's products, over
+/// The best rate, in operations per second, of a 384^3 product in the type of the recipe's products, over
 /// about a quarter of a second.
 absl::StatusOr<double> measurePeakFlops(Device &device, PrecisionRecipe recipe);
 

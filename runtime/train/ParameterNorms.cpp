@@ -51,13 +51,28 @@ ParameterNorms::ParameterNorms(const Executor &executor) {
   for (size_t i = 0; i < variables.size(); ++i) {
     HostTensor tensor = executor.variable(i);
     if (variables[i].trainable && readerOf(tensor.type->dtype))
-      parameters.push_back({variables[i].name, tensor, {tensor.bytes.begin(), tensor.bytes.end()}});
+      parameters.push_back({variables[i].name, tensor, {tensor.bytes.begin(), tensor.bytes.end()}, {}});
   }
 }
 
-std::vector<std::pair<std::string, double>> ParameterNorms::finish() const {
+void ParameterNorms::observe(const CommandRecord &record) {
+  if (record.call == nullptr || record.call->name != "squared_norm" || record.call->results.size() != 1 ||
+      record.call->results[0] != TensorType{DType::F64, {}})
+    return;
+  for (Parameter &parameter : parameters)
+    if (parameter.name == record.location)
+      parameter.squaredGradient = valueAt<double>(static_cast<const std::byte *>(record.results[0]), 0);
+}
+
+std::vector<std::pair<std::string, double>> ParameterNorms::finish(double gradNorm) const {
+  double squares = 0;
+  for (const Parameter &parameter : parameters)
+    squares += parameter.squaredGradient.value_or(0);
   std::vector<std::pair<std::string, double>> norms;
   for (const Parameter &parameter : parameters) {
+    if (parameter.squaredGradient)
+      norms.emplace_back("gradient_norm/" + parameter.name,
+                         squares == 0 ? 0.0 : gradNorm * std::sqrt(*parameter.squaredGradient / squares));
     const Reader read = readerOf(parameter.tensor.type->dtype);
     double weight = 0, update = 0;
     for (int64_t i = 0, count = parameter.tensor.type->elements(); i < count; ++i) {

@@ -1,7 +1,9 @@
 //===- ParameterNorms.h - Norms of each parameter over one step -----------===//
 //
-// Two numbers per parameter: the norm of its value after the step, and of what the step changed, folded in
-// float64. The copy of the parameters that this takes exists during the watched step only.
+// Three numbers per parameter: the norm of its gradient before clipping, of its value after the step, and of
+// what the step changed. The gradients' are read off the commands that compute the global norm, each of which
+// is named after its parameter; the others are folded here in float64. The copy of the parameters that this
+// takes exists during the watched step only.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_TRAIN_PARAMETERNORMS_H
@@ -9,6 +11,7 @@
 
 #include "runtime/exec/Executor.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,14 +23,19 @@ public:
   /// Before the step: copies the parameters.
   explicit ParameterNorms(const Executor &executor);
 
-  /// After it: `weight_norm/NAME` and `update_norm/NAME` of each parameter.
-  std::vector<std::pair<std::string, double>> finish() const;
+  /// To be called with each command of the step.
+  void observe(const CommandRecord &record);
+
+  /// After it: `gradient_norm/NAME`, `weight_norm/NAME` and `update_norm/NAME` of each parameter. `gradNorm`
+  /// is the step's global norm, which says by what the gradients are still to be divided.
+  std::vector<std::pair<std::string, double>> finish(double gradNorm) const;
 
 private:
   struct Parameter {
     std::string name;
     HostTensor tensor;
     std::vector<std::byte> before;
+    std::optional<double> squaredGradient; ///< absent in a program that does not compute it
   };
   std::vector<Parameter> parameters;
 };

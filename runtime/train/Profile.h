@@ -20,6 +20,8 @@ public:
   /// Calls `step`, which runs a program of the executor, and times its commands.
   absl::Status watch(Executor &executor, const std::function<absl::Status()> &step);
 
+  bool empty() const { return rows.empty(); }
+
   /// By kernel, the longest first: calls, milliseconds, share.
   std::string table() const;
 

@@ -39,7 +39,6 @@ public:
   StepResult result() const;
 
   ProgramHandle handle() const { return program; }
-  uint32_t microbatches() const { return static_cast<uint32_t>(batches.size()); }
 
 private:
   explicit StepProgram(Executor &executor) : executor(&executor) {}

@@ -138,33 +138,51 @@ absl::Status Trainer::runStep(bool &stop) {
 }
 
 absl::Status Trainer::computeStep(StepResult &result) {
-  const Config &config = context.config;
-  const int64_t number = progress.step + 1;
   if (absl::Status status = step.fill(progress.step, *loader); !status.ok())
     return status;
   scalars.save();
-  std::optional<ParameterNorms> watch;
-  if (config.metrics.perParameter > 0 && number % config.metrics.perParameter == 0)
-    watch.emplace(context.executor);
-  const std::vector<int64_t> &dumped = config.train.dump.steps;
-  if (std::find(dumped.begin(), dumped.end(), number) != dumped.end()) {
-    if (absl::Status status = makeFolders(context.folder.dumps()); !status.ok())
-      return status;
-    absl::StatusOr<int64_t> values =
-        dumpStep(context.executor, step, config.train.dump.match, context.folder.dump(number));
-    if (!values.ok())
-      return values.status();
-    context.log.line(
-        absl::StrCat("dumped ", *values, " values of step ", number, " to ", context.folder.dump(number)));
-  } else if (context.profile && number == firstStep + kProfiledStep) {
-    if (absl::Status status = profile.watch(context.executor, [this] { return step.run(); }); !status.ok())
-      return status;
-    context.log.line(profile.table());
-  } else if (absl::Status status = step.run(); !status.ok()) {
+  if (absl::Status status = runWatched(); !status.ok())
     return status;
-  }
   result = step.result();
-  norms = watch ? watch->finish() : std::vector<std::pair<std::string, double>>();
+  return absl::OkStatus();
+}
+
+/// Runs the step under the eyes of whoever wants to see it. The profile takes a step that nobody else
+/// watches.
+absl::Status Trainer::runWatched() {
+  const Config &config = context.config;
+  const int64_t number = progress.step + 1;
+  const std::vector<int64_t> &dumped = config.train.dump.steps;
+  std::optional<ParameterNorms> watch;
+  CommandObserver observer;
+  if (config.metrics.perParameter > 0 && number % config.metrics.perParameter == 0) {
+    watch.emplace(context.executor);
+    observer = [&watch](const CommandRecord &record) { watch->observe(record); };
+  }
+  absl::Status status;
+  if (std::find(dumped.begin(), dumped.end(), number) != dumped.end()) {
+    status = dump(number, observer);
+  } else if (context.profile && profile.empty() && !observer && number >= firstStep + kProfiledStep) {
+    status = profile.watch(context.executor, [this] { return step.run(); });
+    context.log.line(profile.table());
+  } else {
+    context.executor.setObserver(observer);
+    status = step.run();
+    context.executor.setObserver(nullptr);
+  }
+  norms = watch ? watch->finish(step.result().gradNorm) : std::vector<std::pair<std::string, double>>();
+  return status;
+}
+
+absl::Status Trainer::dump(int64_t number, const CommandObserver &observer) {
+  if (absl::Status status = makeFolders(context.folder.dumps()); !status.ok())
+    return status;
+  const std::string file = context.folder.dump(number);
+  absl::StatusOr<int64_t> values =
+      dumpStep(context.executor, step, context.config.train.dump.match, file, observer);
+  if (!values.ok())
+    return values.status();
+  context.log.line(absl::StrCat("dumped ", *values, " values of step ", number, " to ", file));
   return absl::OkStatus();
 }
 
@@ -316,6 +334,9 @@ absl::Status Trainer::finish() {
   if (drawn.ok())
     absl::StrAppend(&text, "   curve: ", context.folder.curve());
   context.log.line(text);
+  if (context.profile && profile.empty())
+    context.log.warning(
+        "no profile: it takes the third step of a job, or a later one without a dump or norms");
   if (!drawn.ok()) // what counts is saved
     context.log.warning(absl::StrCat("no curve: ", drawn.message()));
   return absl::OkStatus();

@@ -61,6 +61,8 @@ private:
   absl::Status openParts();
   absl::Status runStep(bool &stop);
   absl::Status computeStep(StepResult &result);
+  absl::Status runWatched();
+  absl::Status dump(int64_t number, const CommandObserver &observer);
   absl::Status handleAnomalies(const StepResult &result);
   absl::Status reportNonFinite(const StepResult &result);
   absl::Status reportSpike(const StepResult &result, double mean);

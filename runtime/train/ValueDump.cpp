@@ -130,6 +130,12 @@ absl::StatusOr<Layout> layOut(const std::vector<NamedValue> &all, const std::vec
 
 } // namespace
 
+std::string placeOf(const Executable &executable, ProgramHandle program, uint32_t action, uint32_t command) {
+  const Program &source = executable.programs[program.index];
+  const std::string &location = executable.locations[source.commands[command].location];
+  return location.empty() ? source.actions[action].name : location;
+}
+
 std::vector<NamedValue> namedValues(const Executable &executable, ProgramHandle program) {
   std::vector<NamedValue> values;
   absl::flat_hash_map<std::string, int64_t> seen;
@@ -141,7 +147,8 @@ std::vector<NamedValue> namedValues(const Executable &executable, ProgramHandle 
       if (command.kind != CommandKind::Launch)
         continue;
       const KernelCall &call = executable.kernels[command.kernel].call;
-      std::string name = absl::StrCat(executable.locations[command.location], "/", call.name);
+      std::string name =
+          absl::StrCat(placeOf(executable, program, item.action, action.firstCommand + i), "/", call.name);
       if (item.microbatch != kNone)
         absl::StrAppend(&name, "/microbatch.", item.microbatch);
       if (int64_t occurrence = ++seen[name]; occurrence > 1)
@@ -155,7 +162,8 @@ std::vector<NamedValue> namedValues(const Executable &executable, ProgramHandle 
 }
 
 absl::StatusOr<int64_t> dumpStep(Executor &executor, StepProgram &step,
-                                 const std::vector<std::string> &patterns, const std::string &file) {
+                                 const std::vector<std::string> &patterns, const std::string &file,
+                                 const CommandObserver &also) {
   absl::StatusOr<Layout> layout = layOut(namedValues(executor.executable(), step.handle()), patterns, file);
   if (!layout.ok())
     return layout.status();
@@ -169,6 +177,8 @@ absl::StatusOr<int64_t> dumpStep(Executor &executor, StepProgram &step,
         output.write(record.results[result], static_cast<size_t>(record.call->results[result].bytes()),
                      place->second);
     }
+    if (also)
+      also(record);
   });
   absl::Status status = step.run();
   executor.setObserver(nullptr);

@@ -22,7 +22,8 @@ inline constexpr const char *kDumpOrderKey = "order";
 
 /// A value that a step gives.
 struct NamedValue {
-  /// `model.layers.0.mlp.gate_proj/einsum`, `/microbatch.1` behind it in an action that runs per microbatch,
+  /// `model.layers.0.mlp.gate_proj/einsum` (placeOf and the kernel), `/microbatch.1` behind it in an action
+  /// that runs per microbatch,
   /// `#2` for the second of the same name, `.1` for the second result of one command.
   std::string name;
   TensorType type;
@@ -31,13 +32,18 @@ struct NamedValue {
   uint32_t result;
 };
 
+/// Where a command comes from: its place in the model, or, of what no layer asked for, its action's name.
+std::string placeOf(const Executable &executable, ProgramHandle program, uint32_t action, uint32_t command);
+
 /// All values that a program gives, in program order.
 std::vector<NamedValue> namedValues(const Executable &executable, ProgramHandle program);
 
 /// Runs the step, and writes the values whose names match one of the shell patterns. The file appears whole
-/// or not at all. Returns how many values it holds; NotFound when none matches.
+/// or not at all. Returns how many values it holds; NotFound when none matches. `also`, unless null, is
+/// called with each command too.
 absl::StatusOr<int64_t> dumpStep(Executor &executor, StepProgram &step,
-                                 const std::vector<std::string> &patterns, const std::string &file);
+                                 const std::vector<std::string> &patterns, const std::string &file,
+                                 const CommandObserver &also);
 
 } // namespace weft
 

@@ -22,7 +22,7 @@ class Looking(TrainingTest):
 
     def testWatchingAStepChangesNoBit(self):
         self.train("plain")
-        self.passes(*self.training("watched", "train.dump.steps=[5]", "metrics.per_parameter=2"), "--profile")
+        self.passes(*self.training("watched", "train.dump.steps=[4,5]", "metrics.per_parameter=2"), "--profile")
         self.assertEqual(self.stateBytes("plain", 12), self.stateBytes("watched", 12))
 
     def testNormsOfEachParameter(self):
@@ -34,6 +34,9 @@ class Looking(TrainingTest):
             self.assertGreater(record[f"weight_norm/{name}"], 0.5)
             self.assertLess(record[f"update_norm/{name}"], record[f"weight_norm/{name}"])
             self.assertGreater(record[f"update_norm/{name}"], 0)
+            gradients = [value for key, value in record.items() if key.startswith("gradient_norm/")]
+            self.assertEqual(21, len(gradients))
+            self.assertAlmostEqual(record["grad_norm"], sum(value**2 for value in gradients)**0.5, places=5)
 
     def testMetricsAtIntervals(self):
         self.train("a", "metrics.interval=5")

@@ -30,5 +30,13 @@ TEST(NamedValues, TheSecondOfANameIsNumbered) {
   EXPECT_EQ(values[1].command, 2u);
 }
 
+TEST(NamedValues, WhatNoLayerAskedForIsNamedAfterItsAction) {
+  Executable executable = testing::sampleExecutable();
+  executable.locations.assign(executable.locations.size(), "");
+  std::vector<NamedValue> values = namedValues(executable, {0});
+  EXPECT_EQ(values.front().name, "forward_backward/" + executable.kernels[0].call.name + "/microbatch.0");
+  EXPECT_EQ(values.back().name, "update/" + executable.kernels[1].call.name);
+}
+
 } // namespace
 } // namespace weft
