@@ -63,6 +63,7 @@ LogicalResult ProgramOp::verifyRegions() {
       return op.emitOpError() << "may not stand in a program: it holds slots, actions and runs";
     }
   }
+  llvm::StringMap<uint64_t> nextMicrobatch;
   for (auto run : getBody().front().getOps<RunOp>()) {
     ActionOp action = actions.lookup(run.getAction());
     if (!action)
@@ -71,6 +72,9 @@ LogicalResult ProgramOp::verifyRegions() {
       return run.emitOpError() << "expects a microbatch exactly if the action is per microbatch";
     if (run.getMicrobatch() && *run.getMicrobatch() >= getMicrobatches())
       return run.emitOpError() << "expects a microbatch below " << getMicrobatches() << ", got "
+                               << static_cast<int64_t>(*run.getMicrobatch());
+    if (run.getMicrobatch() && *run.getMicrobatch() != nextMicrobatch[run.getAction()]++)
+      return run.emitOpError() << "takes microbatches in ascending order, each once: got "
                                << static_cast<int64_t>(*run.getMicrobatch());
   }
   return success();

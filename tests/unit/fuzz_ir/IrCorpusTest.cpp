@@ -40,23 +40,33 @@ TEST(IrCorpus, ValidProgramsBecomeExecutables) {
   EXPECT_GE(valid, 4);
 }
 
-/// WEFT_IR_MUTATIONS sets how many changed texts there are (400 unless set), WEFT_IR_SEED their first seed;
-/// the text at hand is left in WEFT_IR_LAST, if that names a file.
-TEST(IrCorpus, ChangedProgramsAreRefusedOrCompiled) {
-  const char *count = std::getenv("WEFT_IR_MUTATIONS"), *first = std::getenv("WEFT_IR_SEED"),
-             *last = std::getenv("WEFT_IR_LAST");
+uint64_t numberOr(const char *variable, uint64_t otherwise) {
+  const char *text = std::getenv(variable);
+  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+/// WEFT_IR_MUTATIONS sets how many changed texts there are (400 unless set), WEFT_IR_SEED the first one's
+/// seed. The text at hand is left in the file that WEFT_IR_LAST names; WEFT_IR_ABORT ends the process at the
+/// first.
+TEST(IrCorpus, EveryChangedProgramReturns) {
+  const char *last = std::getenv("WEFT_IR_LAST");
   std::map<Reached, int> reached;
   std::map<std::string, std::string> texts = corpus();
-  uint64_t seed = first ? std::strtoull(first, nullptr, 10) : 1;
-  for (int index = 0, end = count ? std::atoi(count) : 400; index < end; ++index) {
-    auto text = std::next(texts.begin(), index % static_cast<int>(texts.size()));
-    std::string changed = mutateIr(text->second, seed++);
+  const uint64_t count = numberOr("WEFT_IR_MUTATIONS", 400), first = numberOr("WEFT_IR_SEED", 1);
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    auto text = std::next(texts.begin(), static_cast<std::ptrdiff_t>(seed % texts.size()));
+    std::string changed = mutateIr(text->second, seed);
     if (last)
       std::ofstream(last) << changed;
+    if (std::getenv("WEFT_IR_ABORT"))
+      std::abort();
     ++reached[exerciseIr(changed)];
   }
-  EXPECT_GT(reached[Reached::Nothing], 0);
-  EXPECT_GT(reached[Reached::Emitted], 0);
+  // Enough of the changes are small enough to come through, and some are not.
+  if (count >= 100) {
+    EXPECT_GT(reached[Reached::Nothing], 0);
+    EXPECT_GT(reached[Reached::Emitted], 0);
+  }
 }
 } // namespace
 } // namespace weft::testing

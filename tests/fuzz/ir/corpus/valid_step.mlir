@@ -1,6 +1,6 @@
 nn.parameter @w : tensor<8x4xf32> normal {deviation = 0.1}
 nn.parameter @n : tensor<4xf32> constant {mean = 1.0}
-nn.step @step microbatches(2) inputs(["x", "targets", "step"])
+nn.step @step microbatches(2) inputs(["x", "targets", "step"]) attributes {objective = "loss", denominator = 0}
   prepare { ^bb0(%x: tensor<2x3x4xf32>, %t: tensor<2x3xi32>, %s: tensor<i64>):
     %zero = nn.constant dense<0> : tensor<2x3xi32>
     %m = nn.compare ge %t, %zero : tensor<2x3xi32> -> tensor<2x3xi1>
