@@ -131,7 +131,7 @@ std::vector<std::string> phaseNames() {
 }
 
 LogicalResult runPhases(ModuleOp module, const Config &config, const std::string &printAfter,
-                        const std::string &reproducerPath) {
+                        const std::string &reproducerPath, const std::string &stopAfter) {
   auto print = [&](StringRef phase) {
     if (phase == printAfter)
       module.print(llvm::outs());
@@ -145,6 +145,8 @@ LogicalResult runPhases(ModuleOp module, const Config &config, const std::string
     if (failed(manager.run(module)))
       return failure();
     print(phase.name);
+    if (phase.name == stopAfter)
+      break;
   }
   return success();
 }

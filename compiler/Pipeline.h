@@ -18,8 +18,9 @@ std::vector<std::string> phaseNames();
 /// Runs every phase after `build` on the module, each followed by the verifier. After the phase `printAfter`
 /// (if it is not empty) the module is printed to standard output. When a pass fails, a reproducer is written
 /// to `reproducerPath` (if it is not empty): `weft-opt --run-reproducer FILE` repeats the failure.
+/// After the phase `stopAfter` (if it is not empty) no more are run.
 mlir::LogicalResult runPhases(mlir::ModuleOp module, const Config &config, const std::string &printAfter,
-                              const std::string &reproducerPath);
+                              const std::string &reproducerPath, const std::string &stopAfter = {});
 
 } // namespace weft
 

@@ -47,7 +47,7 @@ func::FuncOp Case::function() const { return *module.get().getOps<func::FuncOp>(
 
 std::string Case::text() const {
   std::string text;
-  llvm::raw_string_ostream(text) << *op;
+  llvm::raw_string_ostream(text) << (op ? *op : *function());
   return text;
 }
 
@@ -158,7 +158,19 @@ Value CaseBuilder::given(Tensor value) {
   return argument;
 }
 
+FailureOr<Case> CaseBuilder::finishWhole() {
+  finishFunction(function, wholeResults);
+  if (failed(verify(*module)))
+    return failure();
+  Case result;
+  result.operands = std::move(arguments);
+  result.module = std::move(module);
+  return result;
+}
+
 FailureOr<Case> CaseBuilder::finish() {
+  if (!wholeResults.empty())
+    return finishWhole();
   if (!chosen)
     return function.emitError("the generator built no op");
   Case result;

@@ -38,7 +38,7 @@ enum class Fill {
 
 struct Case {
   mlir::OwningOpRef<mlir::ModuleOp> module; ///< func.func @main: the op's operands to its results
-  mlir::Operation *op = nullptr;
+  mlir::Operation *op = nullptr;            ///< null for a whole function
   std::vector<Tensor> operands;
   llvm::SmallVector<unsigned> constantOperands; ///< float operands that have no derivative by definition
   llvm::SmallVector<unsigned> residuals;        ///< results through which no cotangent passes by definition
@@ -76,6 +76,8 @@ public:
 
   /// Names the op of the case, which the builder has just created.
   void subject(mlir::Operation *op) { chosen = op; }
+  /// Instead: the case is all that was built, and has these results.
+  void whole(llvm::ArrayRef<mlir::Value> results) { wholeResults.assign(results.begin(), results.end()); }
   void constantOperand(unsigned index) { constantOperands.push_back(index); }
   void residual(unsigned index) { residuals.push_back(index); }
 
@@ -84,9 +86,11 @@ public:
 
 private:
   double draw(Fill fill);
+  mlir::FailureOr<Case> finishWhole();
 
   mlir::func::FuncOp function;
   mlir::Operation *chosen = nullptr;
+  llvm::SmallVector<mlir::Value> wholeResults;
   std::vector<Tensor> arguments;
   llvm::SmallVector<unsigned> constantOperands, residuals;
   llvm::SmallVector<int64_t> spaced; ///< values taken by Fill::Spaced, in units of 0.1

@@ -19,6 +19,13 @@ Generators allGenerators() {
   return generators;
 }
 
+Generators groupGenerators() {
+  Generators generators;
+  addElementwiseGroup(generators);
+  addLossHeadGroup(generators);
+  return generators;
+}
+
 std::vector<std::string> opsUnderTest(mlir::MLIRContext &context) {
   std::vector<std::string> names;
   for (mlir::RegisteredOperationName name : context.getRegisteredOperations())
@@ -30,7 +37,8 @@ std::vector<std::string> opsUnderTest(mlir::MLIRContext &context) {
   return names;
 }
 
-mlir::FailureOr<Selection> select(mlir::MLIRContext &context, const Options &options) {
+mlir::FailureOr<Selection> selectOps(mlir::MLIRContext &context, const Options &options,
+                                     const Generators &groups) {
   Selection selection{allGenerators(), opsUnderTest(context)};
   bool complete = true;
   for (const std::string &op : selection.ops)
@@ -40,6 +48,10 @@ mlir::FailureOr<Selection> select(mlir::MLIRContext &context, const Options &opt
     }
   if (!complete)
     return mlir::failure();
+  for (const auto &[name, generator] : groups) {
+    selection.generators[name] = generator;
+    selection.ops.push_back(name);
+  }
   if (options.only.empty())
     return selection;
   if (!llvm::is_contained(selection.ops, options.only)) {

@@ -27,8 +27,13 @@ void addCompositeCases(Generators &generators);
 void addAttentionCases(Generators &generators);
 void addLossCases(Generators &generators);
 void addOptimizerCases(Generators &generators);
+// Each adds ops that are compiled together.
+void addElementwiseGroup(Generators &generators);
+void addLossHeadGroup(Generators &generators);
 
 Generators allGenerators();
+/// Several ops that are compiled together: random element-wise regions, and a loss head with its backward.
+Generators groupGenerators();
 
 /// The registered ops of nn that answer a question of NnInterfaces.td, sorted by name, without the prefix.
 std::vector<std::string> opsUnderTest(mlir::MLIRContext &context);
@@ -41,9 +46,10 @@ struct Selection {
   const std::string &opOf(uint64_t seed) const { return ops[seed % ops.size()]; }
 };
 
-/// All ops, or the one that the options name. Fails, having said why, when an op has no generator, whichever
-/// is chosen, or the named op does not exist.
-mlir::FailureOr<Selection> select(mlir::MLIRContext &context, const Options &options);
+/// All ops and all of `groups`, or the one that the options name. Fails, having said why, when an op has no
+/// generator, whichever is chosen, or the named one does not exist.
+mlir::FailureOr<Selection> selectOps(mlir::MLIRContext &context, const Options &options,
+                                     const Generators &groups);
 
 } // namespace weft::trials
 

@@ -40,7 +40,23 @@ void lossBackward(CaseBuilder &c) {
       forward.getIgnoreIndexAttr(), forward.getLabelSmoothingAttr(), forward.getZLossAttr(),
       forward.getSoftcapAttr()));
 }
+/// Forward and backward together: `fuse` makes one kernel of them.
+void lossHead(CaseBuilder &c) {
+  nn::LinearCrossEntropyOp forward = makeLoss(c);
+  auto row = nn::tensorType(forward.getLoss());
+  Value dLoss = c.floats(row.getShape(), Fill::Normal, row.getElementType()),
+        dZ = c.floats(row.getShape(), Fill::Normal, row.getElementType());
+  auto backward = nn::LinearCrossEntropyBackwardOp::create(
+      c.builder, c.b.location, forward.getInput().getType(), forward.getWeight().getType(), dLoss, dZ,
+      forward.getInput(), forward.getWeight(), forward.getTargets(), forward.getLse(),
+      forward.getIgnoreIndexAttr(), forward.getLabelSmoothingAttr(), forward.getZLossAttr(),
+      forward.getSoftcapAttr());
+  c.whole({forward.getLoss(), forward.getZLossValue(), forward.getLse(), backward.getInputCotangent(),
+           backward.getWeightCotangent()});
+}
 } // namespace
+
+void addLossHeadGroup(Generators &generators) { generators["linear_cross_entropy_head"] = lossHead; }
 
 void addLossCases(Generators &generators) {
   generators["linear_cross_entropy"] = loss;

@@ -44,7 +44,7 @@ int runGradientTrials(const Options &options) {
   }
   MLIRContext context(MLIRContext::Threading::DISABLED);
   context.loadDialect<nn::NnDialect, func::FuncDialect>();
-  FailureOr<Selection> selection = select(context, options);
+  FailureOr<Selection> selection = selectOps(context, options, {});
   if (failed(selection))
     return 2;
   Report report("gradients", options.only.empty() ? "" : absl::StrCat(" --only ", options.only));

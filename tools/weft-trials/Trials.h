@@ -42,6 +42,8 @@ private:
 int runGradientTrials(const Options &options);
 /// CPU kernels, reached through compile and executor, against the exact interpreter. The exit status.
 int runKernelTrials(const Options &options);
+/// Prints the instruction sets that this machine runs, one a line. The exit status.
+int listInstructionSets();
 
 } // namespace weft::trials
 

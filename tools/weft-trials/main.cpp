@@ -30,6 +30,14 @@ int main(int argc, char **argv) {
   addCommonOptions(*gradients, options);
   gradients->add_option("--sabotage", options.sabotage,
                         "derivative: twice the right one; part: one part of a split op is lost");
+  CLI::App *kernels = app.add_subcommand("kernels", "CPU kernels against the exact interpreter");
+  addCommonOptions(*kernels, options);
+  kernels->add_option("--instruction-set", options.instructionSet, "Default: the highest of this machine");
+  kernels->add_option("--sabotage", options.sabotage,
+                      "term: one element of an operand is lost; bits: 3 threads give another last bit");
+  CLI::App *sets = app.add_subcommand("instruction-sets", "Lists those that this machine runs");
   CLI11_PARSE(app, argc, argv);
-  return runGradientTrials(options);
+  if (sets->parsed())
+    return listInstructionSets();
+  return gradients->parsed() ? runGradientTrials(options) : runKernelTrials(options);
 }

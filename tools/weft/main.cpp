@@ -7,9 +7,13 @@
 #include "runtime/support/ExitCode.h"
 #include "tools/weft/CkptCommand.h"
 #include "tools/weft/Command.h"
+#include "tools/weft/CompareCommand.h"
+#include "tools/weft/CompileCommand.h"
 #include "tools/weft/ConfigCommand.h"
 #include "tools/weft/DataCommand.h"
 #include "tools/weft/DoctorCommand.h"
+#include "tools/weft/EvalCommand.h"
+#include "tools/weft/GenerateCommand.h"
 #include "tools/weft/PlotCommand.h"
 #include "tools/weft/TrainCommand.h"
 
@@ -22,8 +26,9 @@ using AddCommand = void (*)(CLI::App &);
 
 /// In the order of --help.
 constexpr AddCommand commands[] = {
-    weft::addTrainCommand, weft::addConfigCommand, weft::addDataCommand,
-    weft::addCkptCommand,  weft::addPlotCommand,   weft::addDoctorCommand,
+    weft::addTrainCommand,  weft::addCompileCommand, weft::addGenerateCommand, weft::addEvalCommand,
+    weft::addConfigCommand, weft::addDataCommand,    weft::addCkptCommand,     weft::addCompareCommand,
+    weft::addPlotCommand,   weft::addDoctorCommand,
 };
 } // namespace
 

@@ -1,0 +1,32 @@
+//===- Generator.h - Text from a trained model ----------------------------===//
+//
+// One token at a time from the program `generate`. The text is a function of the weights, the prompt and the
+// options: the i-th random number is that of (seed, i), and ties are broken by token id.
+//
+//===----------------------------------------------------------------------===//
+#ifndef WEFT_RUNTIME_TRAIN_GENERATOR_H
+#define WEFT_RUNTIME_TRAIN_GENERATOR_H
+
+#include "runtime/config/Config.h"
+#include "runtime/exec/Executor.h"
+#include "runtime/tokenizer/Tokenizer.h"
+
+#include <functional>
+#include <span>
+#include <string_view>
+
+namespace weft {
+
+/// Samples up to options.maxTokens tokens behind options.prompt, and hands out their text as it comes; the
+/// prompt itself is not handed out. Ends early at the end of a document. A text longer than the program's
+/// sequence is continued from its last tokens. Tokens that the tokenizer does not know are never sampled.
+absl::Status generateText(Executor &executor, const Tokenizer &tokenizer, const GenerateConfig &options,
+                          const std::function<void(std::string_view)> &text);
+
+/// The token that `uniform` in [0, 1) picks: of the `topK` likeliest (0: all), by softmax(logits /
+/// temperature); the likeliest where the temperature is 0.
+int32_t sampleToken(std::span<const float> logits, double temperature, int64_t topK, double uniform);
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_TRAIN_GENERATOR_H

@@ -1,0 +1,79 @@
+//===- OpenRun.cpp - A trained model, ready to run ------------------------===//
+//
+// Only weights are read from the checkpoint: what the optimizer holds is of no use here.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/train/OpenRun.h"
+
+#include "runtime/checkpoint/CheckpointFolders.h"
+#include "runtime/device/OpenDevice.h"
+#include "runtime/executable/ExecutableFile.h"
+#include "runtime/support/ExitCode.h"
+#include "runtime/train/RunFolder.h"
+#include "runtime/train/TrainRun.h"
+#include "runtime/train/VariableState.h"
+
+#include "absl/strings/str_cat.h"
+
+namespace weft {
+namespace {
+
+absl::StatusOr<checkpoint::Checkpoint> openMeant(const std::string &path,
+                                                 std::vector<std::string> &warnings) {
+  absl::StatusOr<std::optional<std::string>> folder = checkpoint::checkpointsAt(path);
+  if (!folder.ok())
+    return folder.status();
+  if (!*folder)
+    return checkpoint::openCheckpoint(path);
+  absl::StatusOr<checkpoint::LatestCheckpoint> latest = checkpoint::findLatest(**folder);
+  if (!latest.ok())
+    return latest.status();
+  warnings = latest->broken;
+  if (!latest->checkpoint)
+    return absl::NotFoundError(absl::StrCat(**folder, ": no whole checkpoint is there yet"));
+  return *std::move(latest->checkpoint);
+}
+
+} // namespace
+
+absl::StatusOr<OpenedRun> openRun(const std::string &path, const std::string &checkpointPath,
+                                  const std::vector<std::string> &overrides) {
+  const bool isFile = isExecutableFile(path);
+  if (isFile && checkpointPath.empty())
+    return withExitCode(absl::InvalidArgumentError(absl::StrCat(
+                            path, ": an executable holds no weights. --checkpoint says where they are.")),
+                        ExitCode::Config);
+  const std::string program = isFile ? path : RunFolder{path}.program();
+  absl::StatusOr<Executable> executable = readExecutable(program);
+  if (!executable.ok())
+    return withExitCode(executable.status(), ExitCode::Config);
+  OpenedRun run;
+  absl::StatusOr<LoadedConfig> loaded = executableConfig(*executable, program, overrides);
+  if (!loaded.ok())
+    return loaded.status();
+  run.loaded = *std::move(loaded);
+  absl::StatusOr<checkpoint::Checkpoint> checkpoint =
+      openMeant(checkpointPath.empty() ? path : checkpointPath, run.warnings);
+  if (!checkpoint.ok())
+    return withExitCode(checkpoint.status(), ExitCode::Checkpoint);
+  absl::StatusOr<std::unique_ptr<Tokenizer>> tokenizer = loadTokenizer(executable->tokenizer);
+  if (!tokenizer.ok())
+    return withExitCode(tokenizer.status(), ExitCode::Config);
+  run.tokenizer = *std::move(tokenizer);
+  absl::StatusOr<std::unique_ptr<Device>> device =
+      openCpuDevice(executable->target.instructionSet, static_cast<int>(executable->target.threads));
+  if (!device.ok())
+    return withExitCode(device.status(), ExitCode::Config);
+  run.device = *std::move(device);
+  absl::StatusOr<std::unique_ptr<Executor>> executor = Executor::create(*std::move(executable), *run.device);
+  if (!executor.ok())
+    return withExitCode(executor.status(), ExitCode::Config);
+  run.executor = *std::move(executor);
+  if (absl::Status status = restoreVariables(*run.executor, *checkpoint, true); !status.ok())
+    return withExitCode(status, ExitCode::Checkpoint);
+  run.checkpoint = checkpoint->folder();
+  run.step = checkpoint->state().step;
+  return run;
+}
+
+} // namespace weft

@@ -1,0 +1,69 @@
+//===- EvalCommand.cpp - weft eval ----------------------------------------===//
+//
+// The same program over the same samples as the evaluations of the training: equal weights, equal bits.
+//
+//===----------------------------------------------------------------------===//
+#include "tools/weft/EvalCommand.h"
+
+#include "runtime/metrics/HumanFormat.h"
+#include "runtime/train/Evaluator.h"
+#include "runtime/train/OpenRun.h"
+#include "runtime/train/RunData.h"
+#include "runtime/train/RunFolder.h"
+#include "tools/weft/Command.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+namespace weft {
+
+namespace {
+struct EvalCommandOptions {
+  std::string run;
+  std::string checkpoint;
+  std::vector<std::string> overrides;
+};
+} // namespace
+
+static void evaluate(const EvalCommandOptions &options) {
+  absl::StatusOr<OpenedRun> run = openRun(options.run, options.checkpoint, options.overrides);
+  if (!run.ok())
+    failCommand(run.status());
+  for (const std::string &warning : run->warnings)
+    std::fprintf(stderr, "%s\n", warning.c_str());
+  const Config &config = run->loaded.config;
+  const std::filesystem::path path = std::filesystem::absolute(options.run).lexically_normal();
+  const std::string runs = (path.has_filename() ? path : path.parent_path()).parent_path().string();
+  RunLog log;
+  absl::StatusOr<std::shared_ptr<const TrainingData>> data =
+      openRunData(config, *run->tokenizer, dataCache(runs), log);
+  if (!data.ok())
+    failCommand(data.status());
+  absl::StatusOr<Evaluator> evaluator =
+      Evaluator::bind(*run->executor, config, *data, *run->tokenizer, config.eval.batches);
+  if (!evaluator.ok())
+    failCommand(evaluator.status());
+  absl::StatusOr<Evaluation> result = evaluator->evaluate();
+  if (!result.ok())
+    failCommand(result.status());
+  std::printf("step %lld   validation %.4f (%.2f bits per byte)   %s samples   %s\n",
+              static_cast<long long>(run->step), result->loss, result->bitsPerByte,
+              formatCount(result->samples).c_str(), run->checkpoint.c_str());
+}
+
+void addEvalCommand(CLI::App &app) {
+  CLI::App *command = app.add_subcommand("eval", "Measure the loss of a trained model on held-out data");
+  auto options = std::make_shared<EvalCommandOptions>();
+  command->add_option("RUN", options->run, "A run's folder, or an executable with --checkpoint")->required();
+  command->add_option("--checkpoint", options->checkpoint,
+                      "A checkpoint, or a run's folder, whose latest is taken (default: the latest of RUN)");
+  command->add_option("--set", options->overrides, "Override a key: --set eval.batches=100")
+      ->type_name("KEY=VALUE")
+      ->take_all()
+      ->expected(1)
+      ->allow_extra_args(false);
+  command->callback([options] { evaluate(*options); });
+}
+
+} // namespace weft

@@ -1,0 +1,79 @@
+//===- GenerateCommand.cpp - weft generate --------------------------------===//
+//
+// The prompt and what follows it go to standard output while they come, and nothing else does.
+//
+//===----------------------------------------------------------------------===//
+#include "tools/weft/GenerateCommand.h"
+
+#include "runtime/train/Generator.h"
+#include "runtime/train/OpenRun.h"
+#include "tools/weft/Command.h"
+
+#include <cstdio>
+#include <memory>
+
+namespace weft {
+
+namespace {
+struct GenerateCommandOptions {
+  std::string run;
+  std::string checkpoint;
+  std::optional<std::string> prompt;
+  std::optional<int64_t> tokens, topK, seed;
+  std::optional<double> temperature;
+};
+} // namespace
+
+static void print(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
+static void generate(const GenerateCommandOptions &options) {
+  absl::StatusOr<OpenedRun> run = openRun(options.run, options.checkpoint, {});
+  if (!run.ok())
+    failCommand(run.status());
+  for (const std::string &warning : run->warnings)
+    std::fprintf(stderr, "%s\n", warning.c_str());
+  GenerateConfig config = run->loaded.config.generate;
+  config.prompt = options.prompt.value_or(config.prompt);
+  config.maxTokens = options.tokens.value_or(config.maxTokens);
+  config.temperature = options.temperature.value_or(config.temperature);
+  config.topK = options.topK.value_or(config.topK);
+  config.seed = options.seed.value_or(config.seed);
+  bool begun = false;
+  absl::Status status = generateText(*run->executor, *run->tokenizer, config, [&](std::string_view text) {
+    if (!begun)
+      print(config.prompt);
+    begun = true;
+    print(text);
+  });
+  if (begun)
+    print("\n");
+  if (!status.ok())
+    failCommand(status);
+}
+
+void addGenerateCommand(CLI::App &app) {
+  CLI::App *command = app.add_subcommand("generate", "Continue a text with a trained model");
+  auto options = std::make_shared<GenerateCommandOptions>();
+  command->add_option("RUN", options->run, "A run's folder, or an executable with --checkpoint")->required();
+  command->add_option("--checkpoint", options->checkpoint,
+                      "A checkpoint, or a run's folder, whose latest is taken (default: the latest of RUN)");
+  command->add_option("--prompt", options->prompt, "The text to continue (default: generate.prompt)");
+  command->add_option("--tokens", options->tokens, "Tokens to sample (default: generate.max_tokens)")
+      ->check(CLI::Range(int64_t{1}, int64_t{16777216}));
+  command
+      ->add_option("--temperature", options->temperature,
+                   "Logits are divided by it; 0: always the likeliest token (default: generate.temperature)")
+      ->check(CLI::Range(0.0, 1000.0));
+  command
+      ->add_option("--top-k", options->topK,
+                   "Sample among the k likeliest tokens only; 0: all (default: generate.top_k)")
+      ->check(CLI::Range(int64_t{0}, int64_t{16777216}));
+  command->add_option("--seed", options->seed, "Seed of the sampling (default: generate.seed)")
+      ->check(CLI::Range(int64_t{0}, int64_t{9007199254740992}));
+  command->callback([options] { generate(*options); });
+}
+
+} // namespace weft
