@@ -12,8 +12,8 @@ def AttentionOp : NnAttentionOpBase<"attention", [NnDifferentiable]> {
     Scores q k^T scale, soft-capped (cap tanh(score / cap)) if `softcap` is not 0; query position i (counted from
     t - s) sees key position j if j <= i (`causal`), i - j < `window` (if not 0), and their segments are equal (packed
     segments). A sink is a score per head that takes part in the sum and has no value (arXiv:2309.17453). Softmax in
-    float32. A row that sees nothing gives 0 and lse = -inf. The log-sum-exp is the residual of the backward, and what
-    merges partial attentions.
+    float32. A row that sees nothing gives 0 and lse = its sink (-inf without sinks). The log-sum-exp is the residual
+    of the backward, and what merges partial attentions.
 
     Example:
     ```mlir

@@ -86,21 +86,23 @@ private:
   /// Divides by the sums (and the sink's share), stores output and log-sum-exp.
   void finishTile(const KernelArguments &arguments, int64_t batch, int64_t head, Span queries,
                   const LaneScratch &scratch) const {
+    constexpr T kNone = -std::numeric_limits<T>::infinity();
     for (int64_t r = 0; r < queries.count; ++r) {
       T *out = scratch.output + r * shape.width;
       const int64_t statistic = (batch * shape.heads + head) * shape.queries + queries.first + r;
       T maximum = scratch.maximum[r], sum = scratch.sum[r], factor = 1;
-      if (maximum == -std::numeric_limits<T>::infinity()) {
-        std::fill_n(out, shape.width, T(0));
-        storeStatistic(shape.statistics, arguments.results[1], statistic, maximum);
-        continue;
-      }
       if (shape.hasSinks) {
         const T sink = loadStatistic<T>(shape.sinks, arguments.operands[shape.hasSegments ? 5 : 3], head);
         const T most = std::max(maximum, sink);
-        factor = std::exp(maximum - most);
-        sum = sum * factor + std::exp(sink - most);
+        factor = maximum == kNone ? T(0) : std::exp(maximum - most);
+        sum = (maximum == kNone ? T(0) : sum * factor) + std::exp(sink - most);
         maximum = most;
+      }
+      // A row that sees nothing, not even a sink. (One that sees only its sink has factor 0.)
+      if (maximum == kNone) {
+        std::fill_n(out, shape.width, T(0));
+        storeStatistic(shape.statistics, arguments.results[1], statistic, maximum);
+        continue;
       }
       for (int64_t i = 0; i < shape.width; ++i)
         out[i] = out[i] * factor / sum;

@@ -22,9 +22,11 @@ std::vector<InstructionSet> supportedInstructionSets();
 /// call that asks for another set fails, as does one that this machine cannot run.
 absl::Status useInstructionSet(InstructionSet set);
 
-/// True when the CPU has a kernel of this name at all. `fuse` asks it to choose between a kernel and a
-/// decomposition.
+/// True when the CPU has a kernel of this name at all.
 bool hasKernel(const KernelCall &call);
+/// True when that kernel also takes these types and attributes. `fuse` asks it to choose between a kernel and
+/// a decomposition. While no instruction set is in use the name alone decides.
+bool takesCall(const KernelCall &call);
 
 /// The kernel for a call under the instruction set in use. InvalidArgument when the operands or attributes do
 /// not fit the kernel's signature (never an assert: calls are read from files).

@@ -66,6 +66,10 @@ std::span<const KernelRow> kernelTable() { return kTable; }
 
 bool hasKernel(const KernelCall &call) { return findRow(call.name) != nullptr; }
 
+bool takesCall(const KernelCall &call) {
+  return instructionSetInUse() ? createKernel(call).ok() : hasKernel(call);
+}
+
 absl::StatusOr<std::unique_ptr<Kernel>> createKernel(const KernelCall &call) {
   if (!instructionSetInUse())
     return absl::FailedPreconditionError("kernels were asked for before useInstructionSet()");

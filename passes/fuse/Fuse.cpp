@@ -63,7 +63,7 @@ private:
       if (auto composite = dyn_cast<nn::DecomposableOpInterface>(op)) {
         auto &[kernels, decompositions] = counts[op->getName().stripDialect().str()];
         std::optional<KernelCall> call = kernelCallFor(op);
-        if (call && cpu::hasKernel(*call)) {
+        if (call && cpu::takesCall(*call)) {
           ++kernels;
         } else {
           ++decompositions;

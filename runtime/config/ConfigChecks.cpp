@@ -80,6 +80,10 @@ void Checks::checkModel() {
                         headDimGiven ? "" : " (hidden_size / num_attention_heads)",
                         ", and rotary embeddings rotate pairs. Works: an even head_dim, such as ",
                         model.headDim + 1, "."));
+  if (model.attentionDropout > 0)
+    report("model.attention_dropout",
+           "the attention kernel has no dropout, and a model trained without it would be another one. Works: "
+           "0.");
   if (config.tokenizer.kind == TokenizerKind::Bytes && model.vocabSize < 257)
     report("model.vocab_size",
            absl::StrCat(model.vocabSize, " is less than the 257 ids of tokenizer bytes (256 bytes "

@@ -87,7 +87,7 @@ static std::vector<Key> behaviorKeys() {
       .atLeast(0)
       .atMost(100);
   add("attention_dropout", fieldOf<&Config::model, &ModelConfig::attentionDropout>(),
-      "Probability that an attention weight is dropped while training.")
+      "Probability that an attention weight is dropped while training: only 0 so far.")
       .atLeast(0)
       .below(1);
   return keys;

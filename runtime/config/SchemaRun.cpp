@@ -64,7 +64,7 @@ static void addReportKeys(std::vector<Key> &keys) {
   add("metrics.tensorboard", fieldOf<&Config::metrics, &MetricsConfig::tensorboard>(),
       "Whether metrics are also written as TensorBoard events.");
   addInterval("metrics.per_parameter", fieldOf<&Config::metrics, &MetricsConfig::perParameter>(),
-              "Steps from one line with the gradient, weight and update norm of each parameter to the next; "
+              "Steps from one line with the weight and update norm of each parameter to the next; "
               "0: none.");
 }
 

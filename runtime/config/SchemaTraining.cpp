@@ -132,10 +132,11 @@ static void addTrainKeys(std::vector<Key> &keys) {
       .mustStay("the data order would change");
   add("on_nonfinite", fieldOf<&Config::train, &Train::onNonfinite>(),
       "What is done when the loss or a gradient is not finite.")
-      .choice("skip", "parameters and optimizer state stay as they were, and the run goes on")
+      .choice("skip", "the step changes nothing and the run goes on; of several such steps in a row the "
+                      "first is examined")
       .choice("stop",
               "the run ends with its own exit code, and names the first operation that was not finite")
-      .choice("report", "that operation is named, and the run goes on with the update applied");
+      .choice("report", "as skip, and the operation is named at each such step");
   add("spike.factor", fieldOf<&Config::train, &Train::spike, &SpikeConfig::factor>(),
       "A loss over factor times the mean of the last window losses is a spike; 0: not looked for.")
       .atLeast(0)

@@ -11,6 +11,7 @@
 #include "dialects/sched/SchedDialect.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 
 #include <cstdio>
 #include <limits>
@@ -28,14 +29,23 @@ struct Sabotage {
 
 using Bytes = std::vector<std::vector<std::byte>>;
 
-/// How far result `got` is from the exact one, in units of its bound, at the worst element.
-double worstRatio(const Tensor &got, const Bounded &exact, Report &report) {
+/// The element of a result that is farthest from the exact one, in units of its bound.
+struct Worst {
+  double ratio = 0.0, got = 0.0, exact = 0.0, bound = 0.0;
+  size_t element = 0;
+
+  std::string text() const {
+    return absl::StrFormat("element %d is %.9g, exact %.9g, tolerance %.3g", element, got, exact, bound);
+  }
+};
+
+Worst worstElement(const Tensor &got, const Bounded &exact, Report &report) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  double worst = 0.0;
+  Worst worst;
   int64_t unbounded = 0;
+  bool real = isFloat(got.dtype);
   for (size_t index = 0; index < exact.error.size(); ++index) {
     double bound = exact.error[index];
-    bool real = isFloat(got.dtype);
     if (bound == infinity || (!real && bound != 0.0)) {
       ++unbounded;
       continue;
@@ -43,7 +53,10 @@ double worstRatio(const Tensor &got, const Bounded &exact, Report &report) {
     double x = real ? got.reals[index] : static_cast<double>(got.integers[index]);
     double y = real ? exact.value.reals[index] : static_cast<double>(exact.value.integers[index]);
     double ratio = x == y ? 0.0 : std::abs(x - y) / bound;
-    worst = std::isnan(ratio) ? infinity : std::max(worst, ratio);
+    if (std::isnan(ratio))
+      ratio = infinity;
+    if (ratio > worst.ratio)
+      worst = {ratio, x, y, bound, index};
   }
   report.elements(static_cast<int64_t>(exact.error.size()));
   report.unbounded(unbounded);
@@ -130,8 +143,9 @@ private:
       absl::StatusOr<Tensor> got = reference::fromBytes((*exact)[index].value.type(), bytes);
       if (!got.ok())
         return report.fail(std::string(got.status().message()));
-      report.compare("result", worstRatio(*got, (*exact)[index], report), 1.0,
-                     absl::StrCat("result ", index, " of ", item.text()));
+      Worst worst = worstElement(*got, (*exact)[index], report);
+      report.compare("result", worst.ratio, 1.0,
+                     absl::StrCat("result ", index, ": ", worst.text(), "; ", item.text()));
     }
   }
 

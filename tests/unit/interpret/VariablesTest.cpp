@@ -26,12 +26,6 @@ TEST(Variables, StartAsTheirInitializerSaysRoundedToTheirType) {
   }
 }
 
-TEST(Variables, RefuseTypesWithoutTensors) {
-  Program program("nn.state @a : tensor<2xi8> constant");
-  EXPECT_TRUE(mlir::failed(initialVariables(*program.module, 0)));
-  EXPECT_EQ(program.messages, "'nn.state' op has a type that cannot be evaluated: 'tensor<2xi8>'\n");
-}
-
 TEST(Variables, RefuseTensorsTooLargeForTheReference) {
   Program program("nn.parameter @a : tensor<65536x65536xf32> constant");
   EXPECT_TRUE(mlir::failed(initialVariables(*program.module, 0)));

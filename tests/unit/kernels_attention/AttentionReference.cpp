@@ -77,6 +77,8 @@ Weights weigh(const Row &row, const Values &values) {
   }
   if (maximum == -kInfinity) {
     result.weights.assign(c.keys, 0);
+    if (c.sinks)
+      result.lse = values.sinks[row.h], result.sinkWeight = 1;
     return result;
   }
   if (c.sinks)

@@ -1,0 +1,58 @@
+"""The randomized trials, with small counts; and that each fails when one thing is broken on purpose."""
+
+import os
+import re
+
+from harness import ROOT, SystemTest
+
+# Some cases of every op: its number among the ops is the seed's remainder.
+EVERY_OP = "250"
+
+
+class TrialsTest(SystemTest):
+    def trial(self, *arguments):
+        return self.command(os.path.join(ROOT, "scripts", "trials.sh"), *arguments, timeout=300)
+
+    def holds(self, *arguments):
+        done = self.trial(*arguments)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def fails(self, *arguments):
+        done = self.trial(*arguments)
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("FAILED", done.stdout)
+        return done.stdout
+
+    def test_gradients_of_every_op(self):
+        output = self.holds("gradients", "--count", EVERY_OP, "--seed", "1")
+        for op in ("attention", "linear_cross_entropy", "einsum", "scatter_add"):
+            self.assertRegex(output, rf"(?m)^{op} .*difference")
+
+    def test_gradients_fail_when_a_derivative_is_wrong(self):
+        self.fails("gradients", "--count", EVERY_OP, "--sabotage", "derivative")
+
+    def test_gradients_fail_when_a_part_is_lost(self):
+        self.fails("gradients", "--count", EVERY_OP, "--sabotage", "part")
+
+    def test_a_failed_case_is_repeated_alone_by_its_seed(self):
+        output = self.fails("gradients", "--count", EVERY_OP, "--sabotage", "derivative")
+        op, seed = re.search(r"(?m)^FAILED (\w+):.*\n.*--count 1 --seed (\d+)", output).groups()
+        self.assertIn(f"FAILED {op}:", self.fails("gradients", "--count", "1", "--seed", seed, "--sabotage", "derivative"))
+
+    def test_kernels_of_every_op(self):
+        output = self.holds("kernels", "--count", EVERY_OP, "--seed", "1")
+        self.assertIn("tolerance: rounding errors", output)
+        for op in ("attention_backward", "rms_norm", "linear_cross_entropy_head"):
+            self.assertRegex(output, rf"(?m)^{op} .*as kernel")
+
+    def test_kernels_fail_when_a_term_is_lost(self):
+        self.fails("kernels", "--count", EVERY_OP, "--sabotage", "term")
+
+    def test_kernels_fail_when_threads_change_a_bit(self):
+        self.assertIn("threads give other bits", self.fails("kernels", "--count", EVERY_OP, "--sabotage", "bits"))
+
+    def test_an_unknown_sabotage_is_refused(self):
+        done = self.trial("gradients", "--sabotage", "everything")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("--sabotage takes derivative or part, not everything", done.stderr)
