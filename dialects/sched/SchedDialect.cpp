@@ -82,7 +82,7 @@ LogicalResult ProgramOp::verifyRegions() {
 
 LogicalResult SlotOp::verify() {
   auto tensor = dyn_cast<RankedTensorType>(getType());
-  if (!tensor || !nn::isAddressable(tensor) || !nn::isKernelElement(tensor.getElementType()))
+  if (!tensor || !nn::isAddressable(tensor))
     return emitOpError()
            << "expects a static ranked tensor of i1, i32, i64, bf16, f16, f32 or f64, at most 16 "
               "dimensions and 2^48 bytes, got "

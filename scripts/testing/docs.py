@@ -88,7 +88,8 @@ def commandsOf(block):
 
 
 def shell(command, folder, timeout):
-    environment = dict(os.environ, PATH=os.path.join(BUILD, "bin") + os.pathsep + os.environ["PATH"], LC_ALL="C.UTF-8", WEFT_ROOT=ROOT)
+    environment = dict(os.environ, PATH=os.path.join(BUILD, "bin") + os.pathsep + os.environ["PATH"], LC_ALL="C.UTF-8", WEFT_ROOT=ROOT,
+                       WEFT_BUILD=BUILD)
     status, output, _ = run(["bash", "-euo", "pipefail", "-c", command], timeout=timeout, cwd=folder, env=environment)
     return status, output
 

@@ -6,24 +6,33 @@
 models: one file for each run file of configs/: the inputs of one step and all parameters (as weft-run takes them),
 `expected/loss`, `expected/gradient/NAME`, and the logits after the first sample with the feature and, but for `base`,
 with it turned off.
+
+training: losses, gradient norms and learning rates of 100 steps of training/run.yaml, from the weights and batches with
+which `weft train` starts (exported from the build).
 """
 
 import argparse
 import glob
 import os
+import subprocess
 import sys
+import tempfile
 
 import numpy
 import torch
 import yaml
 from safetensors.numpy import load_file, save_file
 
-import llama_reference as reference
-
 FOLDER = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(FOLDER))
+sys.path.insert(0, os.path.join(ROOT, "benchmarks", "peers"))
+import llama as reference  # noqa: E402
+
+BUILD = os.environ.get("WEFT_BUILD", os.path.join(ROOT, "build", "release"))
+TRAINING = os.path.join(FOLDER, "training", "run.yaml")
 GOLDENS = os.path.join(FOLDER, "goldens")
 SMALLEST_EFFECT = 1e-3
-TOLERANCE = 1e-12  # between two machines that compute the same golden
+TOLERANCE = 1e-10  # between two machines that compute the same golden
 
 
 def readConfig(path):
@@ -124,10 +133,38 @@ def modelGolden(path, seed):
     return golden
 
 
+def exportedRun(path, steps):
+    """The initial weights and the batches of a run, as weft computes them."""
+    with tempfile.TemporaryDirectory(prefix="weft-goldens-") as scratch:
+        program, out = os.path.join(scratch, "run.weft"), os.path.join(scratch, "run.safetensors")
+        subprocess.run([os.path.join(BUILD, "bin", "weft-compile"), path, "-o", program], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([os.path.join(BUILD, "tests", "parity", "weft-export-run"), program, str(steps), out], check=True)
+        tensors = load_file(out)
+    return {name: tensors.pop(name) for name in ("tokens", "targets")}, tensors
+
+
+def trainingGolden():
+    config = readConfig(TRAINING)
+    batches, weights = exportedRun(TRAINING, config["train"]["steps"])
+    records = []
+    with reference.lifted():
+        model = reference.build(reference.configOf(config["model"]), weights, torch.float64, "eager")
+        optimizer = reference.optimizerOf(model, config["optimizer"], fused=False)
+        for step, (tokens, targets) in enumerate(zip(batches["tokens"], batches["targets"]), 1):
+            loss, norm = reference.trainStep(model, optimizer, config, step, torch.as_tensor(tokens).long(), torch.as_tensor(targets))
+            records.append((loss, norm, reference.learningRate(config, step)))
+    golden = dict(zip(("loss", "grad_norm", "lr"), numpy.array(records).T))
+    clipped = (golden["grad_norm"] > config["optimizer"]["clip_grad_norm"]).sum()
+    if not 0 < clipped < len(records):
+        raise ValueError(f"{TRAINING}: {clipped} of {len(records)} steps are clipped: the golden would not show clipping")
+    return golden
+
+
 def goldens():
     """File name -> function that computes it."""
     paths = sorted(glob.glob(os.path.join(FOLDER, "configs", "*.yaml")))
-    return {os.path.splitext(os.path.basename(path))[0]: (lambda path=path, seed=seed: modelGolden(path, seed)) for seed, path in enumerate(paths, 1)}
+    models = {os.path.splitext(os.path.basename(path))[0]: (lambda path=path, seed=seed: modelGolden(path, seed)) for seed, path in enumerate(paths, 1)}
+    return dict(models, training=trainingGolden)
 
 
 def difference(old, new):

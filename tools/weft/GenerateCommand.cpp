@@ -41,9 +41,15 @@ static void generate(const GenerateCommandOptions &options) {
   config.temperature = options.temperature.value_or(config.temperature);
   config.topK = options.topK.value_or(config.topK);
   config.seed = options.seed.value_or(config.seed);
-  print(config.prompt);
-  absl::Status status = generateText(*run->executor, *run->tokenizer, config, print);
-  print("\n");
+  bool begun = false;
+  absl::Status status = generateText(*run->executor, *run->tokenizer, config, [&](std::string_view text) {
+    if (!begun)
+      print(config.prompt);
+    begun = true;
+    print(text);
+  });
+  if (begun)
+    print("\n");
   if (!status.ok())
     failCommand(status);
 }

@@ -41,7 +41,7 @@ public:
   double at(int64_t t) {
     interpret::Variables variables;
     interpret::Interpreter interpreter(interpret::Types::Exact);
-    auto results = interpreter.run(function, {Tensor{DType::I64, {}, {}, {t - 1}}}, variables);
+    auto results = interpreter.run(function, {reference::Tensor{DType::I64, {}, {}, {t - 1}}}, variables);
     EXPECT_TRUE(mlir::succeeded(results));
     return results->front().reals.front();
   }

@@ -1,4 +1,4 @@
-"""Llama models of Hugging Face transformers, built from the `model` section of a weft run file.
+"""Llama models of Hugging Face transformers, built from the `model` section of a weft run file, and their training.
 
 Parameter names are the same in both; weft keeps heads and head width as separate dimensions, so tensors are reshaped,
 never permuted. transformers computes norms, softmax and rotary tables in float32 whatever the model's type; `lifted()`
@@ -6,6 +6,7 @@ turns every float32 that its model code names into float64, so that a float64 mo
 """
 
 import contextlib
+import math
 import types
 from unittest import mock
 
@@ -58,3 +59,37 @@ def lossSum(model, tokens, targets):
     """The sum over targets that count of the cross-entropy, in the model's type."""
     logits = model(input_ids=tokens).logits
     return torch.nn.functional.cross_entropy(logits.flatten(0, 1), targets.flatten().long(), ignore_index=IGNORED, reduction="sum")
+
+
+def optimizerOf(model, section, fused):
+    """AdamW as the run file's `optimizer` section says: one-dimensional parameters do not decay."""
+    parameters = list(model.parameters())
+    groups = [{"params": [p for p in parameters if p.ndim > 1], "weight_decay": section["weight_decay"]},
+              {"params": [p for p in parameters if p.ndim <= 1], "weight_decay": 0.0}]
+    return torch.optim.AdamW(groups, lr=section["lr"], betas=tuple(section["betas"]), eps=section["epsilon"], fused=fused)
+
+
+def learningRate(config, step):
+    """Of step `step`, counted from 1: a line from 0 over the warmup, then half a cosine down to min_lr_ratio."""
+    peak, schedule, steps = config["optimizer"]["lr"], config["lr_schedule"], config["train"]["steps"]
+    warmup = schedule["warmup_steps"]
+    if step <= warmup:
+        return peak * step / warmup
+    share = 0.5 * (1.0 + math.cos(math.pi * (step - warmup) / (steps - warmup)))
+    return peak * (schedule["min_lr_ratio"] + (1.0 - schedule["min_lr_ratio"]) * share)
+
+
+def trainStep(model, optimizer, config, step, tokens, targets):
+    """One optimizer step over tokens, targets [microbatches, samples, sequence]: the loss and the norm before clipping."""
+    for group in optimizer.param_groups:
+        group["lr"] = learningRate(config, step)
+    optimizer.zero_grad(set_to_none=True)
+    count = int((targets != IGNORED).sum())
+    total = 0.0
+    for microTokens, microTargets in zip(tokens, targets):
+        loss = lossSum(model, microTokens, microTargets) / count
+        loss.backward()
+        total += loss.item()
+    norm = torch.nn.utils.clip_grad_norm_(model.parameters(), config["optimizer"]["clip_grad_norm"])
+    optimizer.step()
+    return total, norm.item()

@@ -1,0 +1,45 @@
+#include "runtime/train/ModelFlops.h"
+#include "runtime/device/OpenDevice.h"
+
+#include <gtest/gtest.h>
+
+namespace weft {
+namespace {
+
+Variable parameter(std::vector<int64_t> shape) {
+  Variable variable;
+  variable.type = {DType::F32, std::move(shape)};
+  variable.trainable = true;
+  return variable;
+}
+
+TEST(ModelFlops, CountsMatricesAndAttention) {
+  Config config;
+  config.model.vocabSize = 100;
+  config.model.hiddenSize = 8;
+  config.model.numHiddenLayers = 3;
+  config.model.numAttentionHeads = 2;
+  config.model.headDim = 4;
+  config.data.sequenceLength = 16;
+  Executable executable;
+  executable.variables = {parameter({100, 8}), parameter({8, 8}), parameter({8}), parameter({100, 8})};
+  const double attention = 6.0 * 3 * 2 * 4 * 16;
+  EXPECT_EQ(*modelFlopsPerToken(config, executable), 6.0 * (64 + 800) + attention);
+  config.model.tieWordEmbeddings = true; // then the one table is the output layer too
+  executable.variables.pop_back();
+  EXPECT_EQ(*modelFlopsPerToken(config, executable), 6.0 * (800 + 64) + attention);
+  config.model.program = "/some.mlir";
+  EXPECT_FALSE(modelFlopsPerToken(config, executable));
+}
+
+TEST(ModelFlops, ThePeakOfThisMachineIsMeasured) {
+  absl::StatusOr<std::unique_ptr<Device>> device = openCpuDevice("avx2", 1);
+  ASSERT_EQ(device.status(), absl::OkStatus());
+  absl::StatusOr<double> peak = measurePeakFlops(**device, PrecisionRecipe::Fp32);
+  ASSERT_EQ(peak.status(), absl::OkStatus());
+  EXPECT_GT(*peak, 1e8);
+  EXPECT_LT(*peak, 1e13);
+}
+
+} // namespace
+} // namespace weft

@@ -1,0 +1,34 @@
+#include "runtime/train/ValueDump.h"
+#include "tests/unit/executable/SampleExecutable.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace weft {
+namespace {
+
+TEST(NamedValues, AreInProgramOrderAndEachNameIsItsOwn) {
+  const Executable executable = testing::sampleExecutable();
+  std::vector<std::string> names;
+  for (const NamedValue &value : namedValues(executable, {0}))
+    names.push_back(value.name);
+  const std::string forward = executable.locations[1], update = executable.locations[2];
+  const std::string multiply = executable.kernels[0].call.name, add = executable.kernels[1].call.name;
+  EXPECT_THAT(names, ::testing::ElementsAre(
+                         forward + "/" + multiply + "/microbatch.0", forward + "/" + add + "/microbatch.0",
+                         forward + "/" + multiply + "/microbatch.1", forward + "/" + add + "/microbatch.1",
+                         update + "/" + multiply, update + "/" + add));
+}
+
+TEST(NamedValues, TheSecondOfANameIsNumbered) {
+  Executable executable = testing::sampleExecutable();
+  executable.locations.assign(executable.locations.size(), "here");
+  executable.programs[0].commands[2].kernel = 0;
+  std::vector<NamedValue> values = namedValues(executable, {0});
+  EXPECT_EQ(values[1].name, values[0].name + "#2");
+  EXPECT_EQ(values[1].microbatch, 0u);
+  EXPECT_EQ(values[1].command, 2u);
+}
+
+} // namespace
+} // namespace weft
