@@ -110,6 +110,15 @@ sched.program "p" microbatches(2) {
 
 // -----
 
+sched.program "p" microbatches(2) {
+  sched.action "a" per_microbatch { }
+  // expected-error @+1 {{'sched.run' op takes microbatches in ascending order, each once: got 1}}
+  sched.run "a" 1
+  sched.run "a" 0
+}
+
+// -----
+
 sched.program "p" microbatches(1) {
   sched.action "a" {
     // expected-error @+1 {{'sched.load' op names slot "x", which this program does not have}}
