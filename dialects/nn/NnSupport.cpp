@@ -71,7 +71,7 @@ bool isKernelElement(Type element) {
 bool isAddressable(RankedTensorType type) {
   constexpr uint64_t kMaximumBytes = uint64_t(1) << 48;
   constexpr int64_t kMaximumRank = 16;
-  if (type.getRank() > kMaximumRank || !type.hasStaticShape())
+  if (!isKernelElement(type.getElementType()) || type.getRank() > kMaximumRank || !type.hasStaticShape())
     return false;
   uint64_t bytes = (type.getElementTypeBitWidth() + 7) / 8;
   for (int64_t size : type.getShape())

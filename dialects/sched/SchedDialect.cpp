@@ -63,6 +63,7 @@ LogicalResult ProgramOp::verifyRegions() {
       return op.emitOpError() << "may not stand in a program: it holds slots, actions and runs";
     }
   }
+  llvm::StringMap<uint64_t> nextMicrobatch;
   for (auto run : getBody().front().getOps<RunOp>()) {
     ActionOp action = actions.lookup(run.getAction());
     if (!action)
@@ -72,13 +73,16 @@ LogicalResult ProgramOp::verifyRegions() {
     if (run.getMicrobatch() && *run.getMicrobatch() >= getMicrobatches())
       return run.emitOpError() << "expects a microbatch below " << getMicrobatches() << ", got "
                                << static_cast<int64_t>(*run.getMicrobatch());
+    if (run.getMicrobatch() && *run.getMicrobatch() != nextMicrobatch[run.getAction()]++)
+      return run.emitOpError() << "takes microbatches in ascending order, each once: got "
+                               << static_cast<int64_t>(*run.getMicrobatch());
   }
   return success();
 }
 
 LogicalResult SlotOp::verify() {
   auto tensor = dyn_cast<RankedTensorType>(getType());
-  if (!tensor || !nn::isAddressable(tensor) || !nn::isKernelElement(tensor.getElementType()))
+  if (!tensor || !nn::isAddressable(tensor))
     return emitOpError()
            << "expects a static ranked tensor of i1, i32, i64, bf16, f16, f32 or f64, at most 16 "
               "dimensions and 2^48 bytes, got "

@@ -56,3 +56,9 @@ class TrialsTest(SystemTest):
         done = self.trial("gradients", "--sabotage", "everything")
         self.assertEqual(done.returncode, 1)
         self.assertIn("--sabotage takes derivative or part, not everything", done.stderr)
+
+    def test_changed_programs_are_refused_or_compiled(self):
+        self.holds("fuzz", "--count", "600", "--seed", "7")
+
+    def test_fuzz_fails_when_the_process_aborts(self):
+        self.fails("fuzz", "--count", "1", "--sabotage", "abort")

@@ -138,8 +138,10 @@ std::optional<Propagated> floatError(Operation *op, ArrayRef<Sample> samples) {
 double rounded(Propagated propagated, double value, DType type) {
   if (propagated.units < 0 || value == 0.0 || !std::isfinite(value))
     return propagated.error;
-  double units = propagated.units * unitRoundoff(accumulationType(type)) + unitRoundoff(type);
-  return propagated.error + units * std::abs(value) + smallestSubnormal(type);
+  DType accumulation = accumulationType(type);
+  double units = propagated.units * unitRoundoff(accumulation) + unitRoundoff(type);
+  double least = propagated.units >= kFunctionError ? smallestNormal(accumulation) : smallestSubnormal(type);
+  return propagated.error + units * std::abs(value) + least;
 }
 } // namespace
 

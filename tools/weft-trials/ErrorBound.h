@@ -11,8 +11,9 @@
 //   sums of n terms:   the terms' errors + (n + 1) u(A) sum |term| + u(T) |result|
 //   comparisons:       certain unless the intervals meet; select over an uncertain one spans both values
 //
-// A result that is not zero is also granted the type's smallest subnormal, sums n times the smallest normal
-// of A (some products flush). Where a value leaves the range of its type, nothing is promised: infinity.
+// A result that is not zero is also granted the type's smallest subnormal; functions, and sums n times, the
+// smallest normal of A (some flush). Results of f64 are granted twice their bound, since the reference rounds
+// to float64 too. Where a value leaves the range of its type, nothing is promised: infinity.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_TOOLS_WEFT_TRIALS_ERRORBOUND_H

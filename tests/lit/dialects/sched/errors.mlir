@@ -53,6 +53,13 @@ sched.program "p" microbatches(1) {
 // -----
 
 sched.program "p" microbatches(1) {
+  // expected-error @+1 {{'sched.slot' op expects a static ranked tensor of i1, i32, i64, bf16, f16, f32 or f64, at most 16 dimensions and 2^48 bytes, got 'tensor<4xcomplex<f32>>'}}
+  sched.slot "x" input : tensor<4xcomplex<f32>>
+}
+
+// -----
+
+sched.program "p" microbatches(1) {
   sched.action "a" { }
   // expected-error @+1 {{'sched.action' op is the second of this name}}
   sched.action "a" { }
@@ -99,6 +106,15 @@ sched.program "p" microbatches(2) {
   sched.action "a" per_microbatch { }
   // expected-error @+1 {{'sched.run' op expects a microbatch below 2, got -1}}
   sched.run "a" -1
+}
+
+// -----
+
+sched.program "p" microbatches(2) {
+  sched.action "a" per_microbatch { }
+  // expected-error @+1 {{'sched.run' op takes microbatches in ascending order, each once: got 1}}
+  sched.run "a" 1
+  sched.run "a" 0
 }
 
 // -----

@@ -1,0 +1,74 @@
+#include "tests/fuzz/ir/ExerciseIr.h"
+
+#include "dialects/nn/NnDialect.h"
+#include "dialects/sched/SchedDialect.h"
+#include "kernels/cpu/Cpu.h"
+#include "passes/differentiate/Differentiate.h"
+#include "passes/emit/Emit.h"
+#include "passes/fuse/Fuse.h"
+#include "passes/memory/Memory.h"
+#include "passes/pipeline/Schedule.h"
+#include "passes/precision/Precision.h"
+#include "passes/update/Update.h"
+#include "runtime/executable/Verify.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace weft::testing {
+namespace {
+void askInterfaces(ModuleOp module) {
+  module.walk([](Operation *op) {
+    if (auto sharded = dyn_cast<nn::ShardingRuleOpInterface>(op))
+      sharded.shardingRule();
+    if (auto costed = dyn_cast<nn::CostOpInterface>(op))
+      costed.flops(), costed.bytes();
+  });
+}
+
+LogicalResult runPass(ModuleOp module, std::unique_ptr<Pass> pass) {
+  PassManager manager(module.getContext());
+  manager.addPass(std::move(pass));
+  return manager.run(module);
+}
+
+LogicalResult lower(ModuleOp module) {
+  for (auto create :
+       {+[] { return std::unique_ptr<Pass>(createPrecision()); },
+        +[] { return std::unique_ptr<Pass>(createDifferentiate()); },
+        +[] { return std::unique_ptr<Pass>(createUpdate()); }, +[] { return createCanonicalizerPass(); },
+        +[] { return createCSEPass(); }, +[] { return std::unique_ptr<Pass>(createSchedule()); },
+        +[] { return std::unique_ptr<Pass>(createFuse()); },
+        +[] { return std::unique_ptr<Pass>(createMemory()); }})
+    if (failed(runPass(module, create())))
+      return failure();
+  return success();
+}
+} // namespace
+
+Reached exerciseIr(std::string_view text) {
+  [[maybe_unused]] static const absl::Status chosen = cpu::useInstructionSet(cpu::InstructionSet::AVX2);
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  context.loadDialect<nn::NnDialect, sched::SchedDialect, func::FuncDialect>();
+  ScopedDiagnosticHandler silent(&context, [](Diagnostic &) { return success(); });
+  OwningOpRef<ModuleOp> module =
+      parseSourceString<ModuleOp>(llvm::StringRef(text.data(), text.size()), &context);
+  if (!module)
+    return Reached::Nothing;
+  askInterfaces(*module);
+  if (failed(lower(*module)))
+    return Reached::Parsed;
+  FailureOr<Executable> executable = emitExecutable(*module);
+  if (failed(executable))
+    return Reached::Lowered;
+  executable->target = {"avx2", 1};
+  return verify(*executable).ok() ? Reached::Emitted : Reached::Lowered;
+}
+
+} // namespace weft::testing
