@@ -1,10 +1,14 @@
 //===- NnIndexing.td - Constants, generators, gather and scatter ----------===//
 include "dialects/nn/NnBase.td"
 
+// Values that stand in the program itself: neither resources nor sparse elements.
+def NnDenseElements : ConfinedAttr<ElementsAttr,
+    [AttrConstraint<CPred<"::llvm::isa<::mlir::DenseElementsAttr>($_self)">, "dense">]>;
+
 def ConstantOp : NnOp<"constant", [Pure, ConstantLike, AllTypesMatch<["value", "result"]>, NnShardable, NnCosted]> {
   let summary = "A value known when the program is built.";
-  let description = "Example:\n```mlir\n%c = nn.constant dense<1.0> : tensor<4xf32>\n```\n\nConstraints: the value has the result's type.";
-  let arguments = (ins ElementsAttr:$value);
+  let description = "Example:\n```mlir\n%c = nn.constant dense<1.0> : tensor<4xf32>\n```\n\nConstraints: dense elements of the result's type.";
+  let arguments = (ins NnDenseElements:$value);
   let results = (outs NnTensor:$result);
   let assemblyFormat = "$value attr-dict";
   let hasFolder = 1;

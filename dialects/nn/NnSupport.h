@@ -74,7 +74,8 @@ ShardingRule makeElementwiseRule(mlir::Operation *op, llvm::ArrayRef<bool> linea
 
 /// True when kernels know the element type (i1, i32, i64, bf16, f16, f32, f64).
 bool isKernelElement(mlir::Type element);
-/// True for a static shape of at most 16 dimensions and 2^48 bytes: sizes and offsets then fit an int64_t.
+/// True for such elements in a static shape of at most 16 dimensions and 2^48 bytes: sizes and offsets then
+/// fit an int64_t.
 bool isAddressable(mlir::RankedTensorType type);
 
 /// Bytes of all operands and results, each once.

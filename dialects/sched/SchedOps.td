@@ -145,10 +145,13 @@ def StoreOp : SchedOp<"store", [MemoryEffects<[MemWrite]>]> {
   let hasVerifier = 1;
 }
 
+def SchedDenseElements : ConfinedAttr<ElementsAttr,
+    [AttrConstraint<CPred<"::llvm::isa<::mlir::DenseElementsAttr>($_self)">, "dense">]>;
+
 def ConstantOp : SchedOp<"constant", [Pure, AllTypesMatch<["value", "result"]>]> {
   let summary = "A value that the executable holds.";
-  let description = "Example:\n```mlir\n%c = sched.constant dense<[1.0, 2.0]> : tensor<2xf32>\n```\n\nConstraints: the value has the result's type.";
-  let arguments = (ins ElementsAttr:$value, OptionalAttr<PlaceAttr>:$place);
+  let description = "Example:\n```mlir\n%c = sched.constant dense<[1.0, 2.0]> : tensor<2xf32>\n```\n\nConstraints: dense elements of the result's type.";
+  let arguments = (ins SchedDenseElements:$value, OptionalAttr<PlaceAttr>:$place);
   let results = (outs SchedTensor:$result);
   let assemblyFormat = "$value attr-dict";
 }

@@ -62,3 +62,19 @@ func.func @f(%ids: tensor<4xi32>, %r: tensor<4x8xf32>) {
   %0 = nn.scatter_add %ids, %r : (tensor<4xi32>, tensor<4x8xf32>) -> tensor<10x9xf32>
   return
 }
+
+// -----
+
+func.func @f() {
+  // expected-error @+1 {{'nn.constant' op attribute 'value' failed to satisfy constraint: constant vector/tensor attribute dense}}
+  %0 = nn.constant sparse<[[0]], [1.0]> : tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error @+1 {{'nn.constant' op attribute 'value' failed to satisfy constraint: constant vector/tensor attribute dense}}
+  %0 = nn.constant dense_resource<blob> : tensor<2xf32>
+  return
+}
