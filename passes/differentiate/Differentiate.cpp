@@ -79,6 +79,13 @@ private:
     total = b.add(total, cotangent);
   }
 
+  static SmallVector<size_t> countUses(ArrayRef<Value> values) {
+    SmallVector<size_t> counts;
+    for (Value value : values)
+      counts.push_back(value ? std::distance(value.use_begin(), value.use_end()) : 0);
+    return counts;
+  }
+
   LogicalResult visit(Operation *op) {
     SmallVector<Value> resultCotangents;
     bool reached = false;
@@ -97,7 +104,17 @@ private:
     auto typeOf = [&](Value value) { return cotangentType(value); };
     VjpContext context(builder, op, needs, typeOf);
     SmallVector<Value> operandCotangents(op->getNumOperands());
+    SmallVector<size_t> usesBefore = countUses(resultCotangents);
     differentiable.buildVjp(context, resultCotangents, operandCotangents);
+    // A residual (a log-sum-exp, a reciprocal deviation) has no derivative of its own: a cotangent that the
+    // op did not look at would be lost in silence.
+    SmallVector<size_t> usesAfter = countUses(resultCotangents);
+    for (size_t index = 0; op->getNumResults() > 1 && index < usesAfter.size(); ++index)
+      if (resultCotangents[index] && usesAfter[index] == usesBefore[index])
+        return op->emitOpError()
+               << "has no derivative through its result " << index
+               << ", and the objective depends on it; nn.stop_gradient behind it says that none "
+                  "is wanted";
     for (auto [operand, cotangent] : llvm::zip_equal(op->getOperands(), operandCotangents))
       if (cotangent && active.contains(operand))
         contribute(operand, cotangent);

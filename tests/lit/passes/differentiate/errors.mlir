@@ -50,3 +50,19 @@ nn.step @train microbatches(1) inputs([]) attributes {objective = "loss"}
     %loss = nn.reduce sum %w [0] : tensor<4xf32> -> tensor<f32>
     nn.carry ["loss"] ["sum"] %loss : tensor<f32> }
   update { ^bb0(%loss: tensor<f32>, %w: tensor<4xf32>): nn.yield }
+
+// -----
+
+// A residual has no derivative of its own: an objective that depends on it is refused, never trained wrongly.
+nn.parameter @w : tensor<8xf32> constant
+nn.step @train microbatches(1) inputs(["x"]) attributes {objective = "loss"}
+  prepare { ^bb0(%x: tensor<1x4x8xf32>): nn.yield }
+  microbatch { ^bb0(%x: tensor<4x8xf32>):
+    %w = nn.read @w : tensor<8xf32>
+    %s = nn.broadcast %w [1] : tensor<8xf32> -> tensor<4x8xf32>
+    %p = nn.multiply %x, %s : tensor<4x8xf32>
+    // expected-error @+1 {{'nn.rms_norm' op has no derivative through its result 1, and the objective depends on it; nn.stop_gradient behind it says that none is wanted}}
+    %y, %r = nn.rms_norm %p, %w {epsilon = 1.0e-5} : (tensor<4x8xf32>, tensor<8xf32>) -> (tensor<4x8xf32>, tensor<4xf32>)
+    %loss = nn.reduce sum %r [0] : tensor<4xf32> -> tensor<f32>
+    nn.carry ["loss"] ["sum"] %loss : tensor<f32> }
+  update { ^bb0(%loss: tensor<f32>): nn.yield ["loss"] %loss : tensor<f32> }
