@@ -22,7 +22,7 @@ nn::Activation activationOf(const ModelConfig &config) {
 
 /// x [batch, sequence, ...] plus a bias over the trailing dimensions.
 Value addBias(ModelBuilder &b, Value x, ArrayRef<int64_t> shape) {
-  Value bias = b.parameter("bias", shape, ParameterInitializer::constant(0.0));
+  Value bias = b.parameter("bias", shape, ParameterInitializer::constant(0.0), true);
   ArrayRef<int64_t> whole = nn::tensorType(x).getShape();
   SmallVector<int64_t> dimensions;
   for (size_t index = 0; index < shape.size(); ++index)

@@ -20,7 +20,8 @@ ModelBuilder::Scope::~Scope() {
   builder.location = outerLocation;
 }
 
-Value ModelBuilder::parameter(StringRef name, ArrayRef<int64_t> shape, ParameterInitializer initializer) {
+Value ModelBuilder::parameter(StringRef name, ArrayRef<int64_t> shape, ParameterInitializer initializer,
+                              bool oneDimensional) {
   auto here = scope(name);
   auto tensor = type(shape, builder.getF32Type());
   if (!module.lookupSymbol(path)) {
@@ -31,8 +32,10 @@ Value ModelBuilder::parameter(StringRef name, ArrayRef<int64_t> shape, Parameter
         break;
       builder.setInsertionPointAfter(&op);
     }
-    create<nn::ParameterOp>(path, tensor, initializer.kind, llvm::APFloat(initializer.mean),
-                            llvm::APFloat(initializer.deviation));
+    auto parameter = create<nn::ParameterOp>(path, tensor, initializer.kind, llvm::APFloat(initializer.mean),
+                                             llvm::APFloat(initializer.deviation));
+    if (oneDimensional)
+      parameter->setAttr("nn.one_dimensional", builder.getUnitAttr());
   }
   return read(path, tensor);
 }

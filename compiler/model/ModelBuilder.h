@@ -46,9 +46,11 @@ public:
   };
   [[nodiscard]] Scope scope(llvm::StringRef name) { return Scope(*this, name); }
 
-  /// The value of the parameter `name` of the current scope, float32.
-  mlir::Value parameter(llvm::StringRef name, llvm::ArrayRef<int64_t> shape,
-                        ParameterInitializer initializer);
+  /// The value of the parameter `name` of the current scope, float32. `oneDimensional` marks what is
+  /// one-dimensional in the checkpoint though it has more dimensions here (an attention bias [heads,
+  /// dimension]): it does not decay.
+  mlir::Value parameter(llvm::StringRef name, llvm::ArrayRef<int64_t> shape, ParameterInitializer initializer,
+                        bool oneDimensional = false);
   mlir::Value boundary(mlir::Value x, int64_t layer);
 
 private:

@@ -8,7 +8,8 @@ def Update : Pass<"weft-update", "::mlir::ModuleOp"> {
     denominator that the step's `denominator` names among prepare's yielded values (the target tokens of the global
     batch) and by the loss scale if there is one, clipped by the norm, and given to the optimizer. If the norm is not finite every
     parameter and state keeps its value, and neither the optimizer's step nor the learning-rate schedule moves.
-    One-dimensional parameters, and those that `no-decay` matches, do not decay, unless
+    One-dimensional parameters, those marked `nn.one_dimensional` (what is one-dimensional in the
+    checkpoint), and those that `no-decay` matches, do not decay, unless
     their group says how much. Outputs `grad_norm`, `lr`, `skipped`
     are added to the step's.
 

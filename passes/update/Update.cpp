@@ -205,7 +205,8 @@ private:
     const GroupOptions *group = groupOf(parameter.getSymName());
     if (group && group->weightDecay)
       return *group->weightDecay;
-    if (cast<RankedTensorType>(parameter.getType()).getRank() <= 1)
+    if (cast<RankedTensorType>(parameter.getType()).getRank() <= 1 ||
+        parameter->hasAttr("nn.one_dimensional"))
       return 0.0;
     for (const std::string &pattern : options.noDecay)
       if (matches(pattern, parameter.getSymName()))
