@@ -251,7 +251,7 @@ absl::Status Trainer::evaluate() {
   return absl::OkStatus();
 }
 
-StepMetrics Trainer::metricsOf(const StepResult &result) const {
+StepMetrics Trainer::metricsOf(const StepResult &result) {
   const Config &config = context.config;
   const int64_t tokensPerStep = config.train.globalBatch * config.data.sequenceLength;
   StepMetrics record;
@@ -262,8 +262,13 @@ StepMetrics Trainer::metricsOf(const StepResult &result) const {
   record.gradNorm = result.gradNorm;
   record.learningRate = result.learningRate;
   record.tokensPerSecond = static_cast<double>(lineSteps * tokensPerStep) / std::max(lineSeconds, 1e-9);
-  if (context.flopsPerToken && context.peakFlops > 0)
-    record.mfu = *context.flopsPerToken * record.tokensPerSecond / context.peakFlops;
+  if (context.flopsPerToken && context.peakFlops > 0) {
+    // A peak that was measured while the machine did other work is too low; what a step reaches is a better
+    // bound.
+    const double achieved = *context.flopsPerToken * record.tokensPerSecond;
+    context.peakFlops = std::max(context.peakFlops, achieved);
+    record.mfu = achieved / context.peakFlops;
+  }
   record.memoryBytes = static_cast<int64_t>(context.executor.executable().memory.peakBytes());
   record.residentBytes = residentBytes().value_or(0);
   record.consumedTokens = progress.step * tokensPerStep;

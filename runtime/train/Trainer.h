@@ -73,7 +73,7 @@ private:
   /// Whether any rank was asked to stop.
   absl::StatusOr<bool> anyoneStops();
   bool isEvery(int64_t interval) const;
-  StepMetrics metricsOf(const StepResult &result) const;
+  StepMetrics metricsOf(const StepResult &result);
 
   TrainerContext context;
   Progress progress;
