@@ -56,20 +56,21 @@ absl::Status addBatches(Contents &contents, Executor &executor, const Config &co
   absl::StatusOr<StepProgram> step = StepProgram::bind(executor, config);
   if (!step.ok())
     return step.status();
+  const int64_t microbatches = config.train.microBatches();
   for (const std::string &name : {std::string("tokens"), std::string("targets")}) {
     std::vector<std::byte> all;
     for (int64_t index = 0; index < steps; ++index) {
       if (absl::Status status = step->fill(index, **loader); !status.ok())
         return status;
-      for (uint32_t part = 0; part < step->microbatches(); ++part) {
-        absl::StatusOr<HostTensor> batch = executor.input(step->handle(), name, part);
+      for (int64_t part = 0; part < microbatches; ++part) {
+        absl::StatusOr<HostTensor> batch = executor.input(step->handle(), name, static_cast<uint32_t>(part));
         if (!batch.ok())
           return batch.status();
         all.insert(all.end(), batch->bytes.begin(), batch->bytes.end());
       }
     }
     add(contents, name, DType::I32,
-        {steps, step->microbatches(), config.train.microBatch, config.data.sequenceLength}, all);
+        {steps, microbatches, config.train.microBatch, config.data.sequenceLength}, all);
   }
   return absl::OkStatus();
 }
