@@ -10,6 +10,7 @@
 #include "runtime/exec/Executor.h"
 #include "runtime/executable/ExecutableFile.h"
 
+#include "absl/strings/str_replace.h"
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -19,6 +20,7 @@
 #include <dlfcn.h>
 #include <fstream>
 #include <string>
+#include <unistd.h>
 
 namespace {
 std::atomic<bool> counting{false};
@@ -86,10 +88,10 @@ launch: {threads: 2}
 )";
 
 std::unique_ptr<Executor> compileAndLoad(std::unique_ptr<Device> &device) {
-  std::string folder = ::testing::TempDir() + "step_allocation";
+  std::string folder = ::testing::TempDir() + "weft-step-allocation-" + std::to_string(getpid());
   std::string run = folder + ".yaml", file = folder + ".weft";
-  std::ofstream(run) << kRun;
-  std::ofstream(::testing::TempDir() + "text.txt") << "text";
+  std::ofstream(run) << absl::StrReplaceAll(kRun, {{"text.txt", folder + ".txt"}});
+  std::ofstream(folder + ".txt") << "text";
   std::string command = std::string(WEFT_COMPILE) + " " + run + " -o " + file + " > /dev/null";
   EXPECT_EQ(std::system(command.c_str()), 0);
   absl::StatusOr<Executable> executable = readExecutable(file);

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <unistd.h>
 
 namespace weft {
 namespace {
@@ -120,7 +121,7 @@ TEST(NpyFile, ReadsBackWhatItWrites) {
 }
 
 TEST(NpyFile, GoesThroughTheDisk) {
-  std::string path = testing::TempDir() + "/weft_npy_file_test.npy";
+  std::string path = testing::TempDir() + "/weft_npy_file_test-" + std::to_string(getpid()) + ".npy";
   std::vector<double> values = {0.5, -1};
   ASSERT_TRUE(writeNpy(path, {DType::F64, {2}}, std::as_bytes(std::span(values))).ok());
   absl::StatusOr<NpyArray> array = readNpy(path);

@@ -12,7 +12,8 @@ namespace {
 /// Another machine's /proc and /sys.
 class MachineMemory : public ::testing::Test {
 protected:
-  std::filesystem::path root = std::filesystem::path(::testing::TempDir()) / "machine";
+  std::filesystem::path root =
+      std::filesystem::path(::testing::TempDir()) / ("machine-memory-" + std::to_string(getpid()));
 
   void SetUp() override { std::filesystem::remove_all(root); }
   void TearDown() override { std::filesystem::remove_all(root); }
