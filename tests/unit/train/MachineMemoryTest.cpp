@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <string>
+#include <unistd.h>
 
 namespace weft {
 namespace {
