@@ -12,8 +12,8 @@ namespace weft::testing {
 enum class Reached { Nothing, Parsed, Lowered, Emitted };
 
 /// Parses and verifies the text, asks every op the questions of its interfaces, and runs the passes on what
-/// verifies, up to an executable. Whatever the text is, errors are diagnostics: it must return. An executable that
-/// its own verifier refuses counts as lowered: weft compile refuses it too.
+/// verifies, up to an executable. Whatever the text is, errors are diagnostics: it must return. An executable
+/// that its own verifier refuses counts as lowered: weft compile refuses it too.
 Reached exerciseIr(std::string_view text);
 
 /// A text made from IR by one to four small changes that keep it close to valid: numbers, names and types
