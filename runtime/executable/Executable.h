@@ -17,6 +17,7 @@
 #define WEFT_RUNTIME_EXECUTABLE_EXECUTABLE_H
 
 #include "kernels/common/KernelCall.h"
+#include "runtime/executable/Mesh.h"
 
 #include <cstdint>
 #include <limits>
@@ -108,12 +109,13 @@ struct Initializer {
 /// A parameter or a piece of optimizer state: what persists over steps and goes into checkpoints.
 struct Variable {
   std::string name; ///< unique
-  TensorType type;
+  TensorType type;  ///< of a rank's part
   Reference reference; ///< into a base of kind Parameters
   Initializer initializer;
   bool trainable = false;
   bool isState = false;       ///< optimizer state, counters, loss scale: not a weight of the model
   std::string checkpointName; ///< unique; the tensor's name in checkpoints
+  TensorPlacement placement = {};
   bool operator==(const Variable &) const = default;
 };
 
@@ -126,9 +128,10 @@ struct KernelEntry {
 
 struct ProgramInput {
   std::string name; ///< unique among the program's inputs
-  TensorType type;  ///< of one microbatch, where perMicrobatch
+  TensorType type;  ///< of a rank's part, and of one microbatch where perMicrobatch
   Reference reference;
   bool perMicrobatch = false; ///< the base has a slot for every microbatch of the program
+  TensorPlacement placement = {};
   bool operator==(const ProgramInput &) const = default;
 };
 
@@ -195,6 +198,7 @@ struct Target {
 struct Executable {
   std::string weftVersion; ///< of the compiler that wrote it
   Target target;
+  Mesh mesh; ///< of the ranks that run it together, all from this one file
   std::string config;    ///< the resolved config, YAML
   std::string tokenizer; ///< opaque here: what runtime/tokenizer reads; may be empty
   MemoryPlan memory;

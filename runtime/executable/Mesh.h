@@ -1,0 +1,84 @@
+//===- Mesh.h - Ranks as coordinates, and what of a tensor each rank holds --===//
+//
+// A job's ranks are the points of a mesh of named axes; the last axis varies fastest with the rank. A
+// dimension of a tensor may be split over axes, major to minor: each axis cuts what the ones before it left
+// by ceiling division, so at every level the last part may be shorter than the others. A rank's memory always
+// has the size of a whole part; what lies behind the valid elements is unspecified. No axes, no splits: one
+// rank, and every tensor whole.
+//
+//===----------------------------------------------------------------------===//
+#ifndef WEFT_RUNTIME_EXECUTABLE_MESH_H
+#define WEFT_RUNTIME_EXECUTABLE_MESH_H
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft {
+
+struct MeshAxis {
+  std::string name; ///< unique
+  uint32_t size = 1;
+  bool operator==(const MeshAxis &) const = default;
+};
+
+/// What axes are for: `data`, `tensor`, ... One axis may have several roles.
+struct MeshRole {
+  std::string name; ///< unique
+  std::vector<uint32_t> axes;
+  bool operator==(const MeshRole &) const = default;
+};
+
+struct Mesh {
+  std::vector<MeshAxis> axes;
+  std::vector<MeshRole> roles;
+
+  /// The product of the axes' sizes.
+  int64_t ranks() const;
+  /// The coordinate of `rank` on the axis of this index.
+  int64_t coordinate(int64_t rank, uint32_t axis) const;
+  /// The axes of a role; none when the mesh has no such role.
+  std::span<const uint32_t> axesOf(std::string_view role) const;
+  /// The number of ranks along several axes together, and the place of `rank` among them, the first axis most
+  /// significant.
+  int64_t sizeOf(std::span<const uint32_t> which) const;
+  int64_t indexOf(int64_t rank, std::span<const uint32_t> which) const;
+  /// The ranks that differ from `rank` on these axes alone, in the order of indexOf.
+  std::vector<int64_t> group(int64_t rank, std::span<const uint32_t> which) const;
+  bool operator==(const Mesh &) const = default;
+};
+
+/// How one dimension is split over axes of the mesh, major to minor.
+struct DimensionSplit {
+  std::vector<uint32_t> axes;
+  bool operator==(const DimensionSplit &) const = default;
+};
+
+/// Where the elements of a tensor are. Empty for a tensor that every rank holds whole.
+struct TensorPlacement {
+  std::vector<int64_t> globalShape;
+  std::vector<DimensionSplit> dimensions; ///< one per dimension
+  bool whole() const { return dimensions.empty(); }
+  bool operator==(const TensorPlacement &) const = default;
+};
+
+/// A stretch of one dimension: `valid` elements from `start`, in `size` elements of memory.
+struct Extent {
+  int64_t start = 0;
+  int64_t valid = 0;
+  int64_t size = 0;
+  bool operator==(const Extent &) const = default;
+};
+
+/// What `rank` holds of a dimension of `size` elements.
+Extent partOf(const Mesh &mesh, int64_t rank, int64_t size, const DimensionSplit &split);
+/// What `rank` holds of a tensor: one extent per dimension of the global shape.
+std::vector<Extent> partOf(const Mesh &mesh, int64_t rank, const TensorPlacement &placement);
+/// True for one of the ranks that hold the same part: the one whose coordinates on all other axes are 0.
+bool ownsPart(const Mesh &mesh, int64_t rank, const TensorPlacement &placement);
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_EXECUTABLE_MESH_H
