@@ -103,7 +103,8 @@ ELEMENTWISE_RULE(StopGradientOp, true)
 #define JOINT_RULE(OP, MEMBER, ...)                                                                          \
   ShardingRule OP::shardingRule() {                                                                          \
     ShardingRule rule = makeElementwiseRule(*this, SmallVector<bool>(getNumOperands(), false));              \
-    rule.MEMBER = {__VA_ARGS__};                                                                             \
+    if (!tensorType(getResult()).getElementType().isInteger(1)) /* i1 has no sum */                          \
+      rule.MEMBER = {__VA_ARGS__};                                                                           \
     return rule;                                                                                             \
   }                                                                                                          \
   int64_t OP::flops() { return elementCount(getResult()); }

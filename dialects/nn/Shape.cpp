@@ -347,7 +347,8 @@ ShardingRule ConcatenateOp::shardingRule() {
     factors[dimension] = {static_cast<int>(rule.factors.size()) - 1};
     rule.operands.push_back(factors);
     rule.linear.push_back(false);
-    rule.jointlyLinear.push_back(static_cast<int>(index));
+    if (!getType().getElementType().isInteger(1)) // i1 has no sum
+      rule.jointlyLinear.push_back(static_cast<int>(index));
   }
   rule.results.push_back(shared);
   return rule;
