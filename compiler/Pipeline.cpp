@@ -90,6 +90,13 @@ UpdateOptions updateOptions(const Config &config) {
   return options;
 }
 
+SeedPlacementsOptions seedOptions(const Config &config) {
+  SeedPlacementsOptions options;
+  options.zero = config.parallel.zero;
+  options.sequence = config.parallel.sequence;
+  return options;
+}
+
 /// One phase: a name that people know, and the passes that it is made of.
 struct Phase {
   std::string name;

@@ -208,7 +208,7 @@ private:
       return report.fail("cannot be evaluated: " + item.text());
     for (size_t result = 0; result < whole.size(); ++result) {
       if (whole[result].dtype == DType::I1)
-        return report.fail(absl::StrCat("a result of i1 is linear in operand ", index, ": ", item.text()));
+        return report.fail(absl::StrCat("a result of i1 is linear in operand ", indices.front(), ": ", item.text()));
       Tensor together = sabotage ? whole[result] : addTensors(whole[result], (*ofOther)[result]);
       report.compare("linear", relativeDistance(together, (*ofSum)[result]), kTolerance,
                      absl::StrCat("result ", result, " is not linear in operand ", indices.front(), ": ", item.text()));
