@@ -1,7 +1,8 @@
 //===- main.cpp - weft-run: what a program means ----------------------------===//
 //
-// Executes any nn program with the float64 reference and shows its results. The command line is here; the run
-// itself is Run.cpp. Exit codes are those of docs/exit_codes.md.
+// Executes any program before `fuse` with the float64 reference and shows its results; one in the local view
+// of a mesh runs on virtual ranks, its results are shown whole. The command line is here; the run itself is
+// Run.cpp. Exit codes are those of docs/exit_codes.md.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/support/ExitCode.h"
@@ -32,7 +33,7 @@ void declareOptions(CLI::App &app, CommandLine &line) {
   app.set_version_flag("--version", "weft-run " WEFT_VERSION);
   app.add_option("FILE", line.file, "The program: .mlir text or bytecode, - for standard input")->required();
   app.add_option("--function", line.options.function,
-                 "The func.func or nn.step to run; default: the only one");
+                 "The func.func, nn.step or sched.program to run; default: the only one");
   app.add_option(
       "--input", line.options.inputs,
       "NAME=FILE.npy, or FILE.safetensors for all its tensors. Names are arg0, arg1, ... of a function, the "
@@ -100,7 +101,7 @@ absl::Status show(const run::Outcome &outcome, const CommandLine &line) {
 int runCommand(CommandLine &line) {
   line.options.types = line.types == "exact" ? interpret::Types::Exact : interpret::Types::Declared;
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  context.loadDialect<nn::NnDialect, mlir::func::FuncDialect>();
+  context.loadDialect<nn::NnDialect, sched::SchedDialect, dist::DistDialect, mlir::func::FuncDialect>();
   llvm::SourceMgr sources;
   mlir::SourceMgrDiagnosticHandler handler(sources, &context, llvm::errs());
   auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(line.file);
