@@ -71,7 +71,7 @@ private:
 };
 
 void ProgramsBuilder::buildStep() {
-  int64_t microbatches = config.train.microBatches(), sequence = config.data.sequenceLength;
+  int64_t microbatches = config.microBatches(), sequence = config.data.sequenceLength;
   SmallVector<Type> parts = {batchType(i32), batchType(i32),
                              RankedTensorType::get({config.train.microBatch}, i64), scalar(i64)};
   SmallVector<Type> whole;

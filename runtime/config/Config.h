@@ -103,6 +103,27 @@ struct DataConfig {
   bool operator==(const DataConfig &) const = default;
 };
 
+/// How many ranks share the work along each direction of the mesh, and what they share.
+struct ParallelConfig {
+  /// Ranks that read samples of their own and hold parameters and state as every other one does.
+  int64_t dataReplicate = 1;
+  /// Ranks that read samples of their own and share, by `zero`, what they hold. A file may say -1: what
+  /// launch.ranks leaves; loading resolves it.
+  int64_t dataShard = 1;
+  /// 0: nothing is shared over data_shard; 1: optimizer state, 2: gradients too, 3: parameters too.
+  int64_t zero = 0;
+  /// Ranks that share each product of a layer.
+  int64_t tensor = 1;
+  /// Whether the ranks of `tensor` also share the sequence between products.
+  bool sequence = false;
+
+  /// Ranks that read samples of their own.
+  int64_t dataRanks() const { return dataReplicate * dataShard; }
+  int64_t ranks() const { return dataRanks() * tensor; }
+
+  bool operator==(const ParallelConfig &) const = default;
+};
+
 enum class PrecisionRecipe : int { Fp32, Bf16, Fp16 };
 
 /// Dynamic loss scaling of the fp16 recipe.
@@ -196,16 +217,14 @@ struct DumpConfig {
 
 struct TrainConfig {
   int64_t steps = 0;
-  /// Samples.
+  /// Samples, on each data rank.
   int64_t microBatch = 0;
-  /// Samples.
+  /// Samples, on all data ranks together.
   int64_t globalBatch = 0;
   int64_t seed = 1;
   OnNonfinite onNonfinite = OnNonfinite::Skip;
   SpikeConfig spike;
   DumpConfig dump;
-
-  int64_t microBatches() const { return globalBatch / microBatch; }
 
   bool operator==(const TrainConfig &) const = default;
 };
@@ -215,9 +234,11 @@ enum class InstructionSetChoice : int { Auto, Avx2, Avx512, Avx512Bf16 };
 
 struct LaunchConfig {
   DeviceKind device = DeviceKind::Cpu;
-  /// Unset: as many as the affinity mask of the process has.
+  /// Unset: ParallelConfig::ranks(), which it equals when it is set.
+  std::optional<int64_t> ranks;
+  /// Of each rank. Unset: the affinity mask of the process over the ranks, at least 1.
   std::optional<int64_t> threads;
-  /// Bytes; unset: the limit of the control group or the memory of the machine.
+  /// Bytes of all ranks of this process; unset: the limit of the control group or the memory of the machine.
   std::optional<int64_t> memoryLimit;
   InstructionSetChoice instructionSet = InstructionSetChoice::Auto;
 
@@ -267,6 +288,7 @@ struct Config {
   ModelConfig model;
   TokenizerConfig tokenizer;
   DataConfig data;
+  ParallelConfig parallel;
   PrecisionConfig precision;
   OptimizerConfig optimizer;
   LrScheduleConfig lrSchedule;
@@ -277,6 +299,9 @@ struct Config {
   EvalConfig eval;
   MetricsConfig metrics;
   GenerateConfig generate;
+
+  /// Microbatches of a step on each data rank.
+  int64_t microBatches() const { return train.globalBatch / (train.microBatch * parallel.dataRanks()); }
 
   bool operator==(const Config &) const = default;
 };

@@ -21,6 +21,7 @@ public:
 
   void checkModel();
   void checkRopeScaling();
+  void checkParallel();
   void checkBatches();
   void checkSchedule();
   void checkData();
@@ -59,6 +60,12 @@ static std::vector<int64_t> divisorsNear(int64_t number, int64_t near) {
 
 static std::string listDivisors(int64_t number, int64_t near) {
   return absl::StrJoin(divisorsNear(number, near), ", ");
+}
+
+/// The positive multiples of a unit next to a number that is none: "8 or 12".
+static std::string multiplesAround(int64_t number, int64_t unit) {
+  const int64_t below = number / unit * unit;
+  return below == 0 ? absl::StrCat(unit) : absl::StrCat(below, " or ", below + unit);
 }
 
 void Checks::checkModel() {
@@ -107,9 +114,52 @@ void Checks::checkRopeScaling() {
                         rope.betaFast, "."));
 }
 
+void Checks::checkParallel() {
+  const ParallelConfig &parallel = config.parallel;
+  const int64_t others = parallel.dataReplicate * parallel.tensor;
+  const std::string product = absl::StrCat(parallel.dataReplicate, " x ", parallel.tensor, " = ", others);
+  if (parallel.dataShard == 0)
+    report("parallel.data_shard",
+           "0 is no number of ranks. Works: 1 or more, or -1 (what launch.ranks leaves).");
+  else if (parallel.dataShard < 0) // what launch.ranks leaves is no whole number
+    report("launch.ranks", absl::StrCat(*config.launch.ranks, " is no multiple of data_replicate x tensor (",
+                                        product, "), and data_shard is what is left. Works: ",
+                                        multiplesAround(*config.launch.ranks, others), "."));
+  else if (config.launch.ranks && *config.launch.ranks != parallel.ranks())
+    report("launch.ranks",
+           absl::StrCat(*config.launch.ranks, " is not data_replicate x data_shard x tensor (",
+                        parallel.dataReplicate, " x ", parallel.dataShard, " x ", parallel.tensor, " = ",
+                        parallel.ranks(), "). Works: ", parallel.ranks(), ", auto",
+                        *config.launch.ranks % others == 0 ? ", or data_shard: -1 (what is left)." : "."));
+  if (config.model.program.empty() && config.model.numAttentionHeads % parallel.tensor != 0)
+    report("parallel.tensor",
+           absl::StrCat(parallel.tensor, " does not divide num_attention_heads (",
+                        config.model.numAttentionHeads,
+                        "). Works: ", listDivisors(config.model.numAttentionHeads, parallel.tensor), "."));
+  if (parallel.sequence && config.data.sequenceLength % parallel.tensor != 0)
+    report("parallel.sequence",
+           absl::StrCat("tensor (", parallel.tensor, ") does not divide data.sequence_length (",
+                        config.data.sequenceLength, "). Works: false, or a sequence_length of ",
+                        multiplesAround(config.data.sequenceLength, parallel.tensor), "."));
+}
+
 void Checks::checkBatches() {
   const TrainConfig &train = config.train;
-  if (train.globalBatch % train.microBatch != 0)
+  const int64_t dataRanks = config.parallel.dataRanks();
+  const int64_t each = train.globalBatch / std::max<int64_t>(dataRanks, 1);
+  if (dataRanks > 1 && train.globalBatch % dataRanks != 0)
+    report(origins.count("parallel.data_shard") ? "parallel.data_shard" : "parallel.data_replicate",
+           absl::StrCat(dataRanks, " data ranks (data_replicate ", config.parallel.dataReplicate,
+                        " x data_shard ", config.parallel.dataShard, ") do not divide train.global_batch (",
+                        train.globalBatch, "). Works: ", listDivisors(train.globalBatch, dataRanks),
+                        " data ranks, or a global_batch of ",
+                        multiplesAround(train.globalBatch, dataRanks * train.microBatch), "."));
+  else if (dataRanks > 1 && each % train.microBatch != 0)
+    report("train.micro_batch",
+           absl::StrCat(train.microBatch, " does not divide the ", each,
+                        " samples of a data rank (global_batch ", train.globalBatch, " / ", dataRanks,
+                        " data ranks). Works: ", listDivisors(each, train.microBatch), "."));
+  else if (dataRanks == 1 && train.globalBatch % train.microBatch != 0)
     report("train.micro_batch",
            absl::StrCat(train.microBatch, " does not divide global_batch (", train.globalBatch,
                         "). Works: ", listDivisors(train.globalBatch, train.microBatch), "."));
@@ -148,7 +198,17 @@ void Checks::checkDump() {
                           "): nothing would be written. Works: 1 to ", config.train.steps, "."));
 }
 
+/// Resolves a data_shard of -1. It stays where what is left is no whole number.
+static void deriveDataShard(Config &config) {
+  ParallelConfig &parallel = config.parallel;
+  const int64_t others = parallel.dataReplicate * parallel.tensor;
+  const int64_t ranks = config.launch.ranks.value_or(others);
+  if (parallel.dataShard == -1 && ranks % others == 0)
+    parallel.dataShard = ranks / others;
+}
+
 void deriveDefaults(Config &config, const std::map<std::string, Origin> &origins) {
+  deriveDataShard(config);
   ModelConfig &model = config.model;
   if (!origins.count("model.num_key_value_heads"))
     model.numKeyValueHeads = model.numAttentionHeads;
@@ -165,6 +225,7 @@ void checkAcrossKeys(const Config &config, const std::map<std::string, Origin> &
     checks.checkModel();
     checks.checkRopeScaling();
   }
+  checks.checkParallel();
   checks.checkBatches();
   checks.checkSchedule();
   checks.checkData();

@@ -61,6 +61,8 @@ std::string Condition::phrase() const {
     return absl::StrCat("with ", path, " = ", absl::StrJoin(values, " or "));
   case Test::Positive:
     return absl::StrCat("with ", path, " > 0");
+  case Test::OverOne:
+    return absl::StrCat("with ", path, " > 1");
   case Test::NotEmpty:
     return absl::StrCat("with ", path);
   case Test::Empty:
@@ -81,6 +83,8 @@ static bool holds(const Condition &condition, const Config &config) {
   }
   case Condition::Test::Positive:
     return renderField(key, &config) != "0";
+  case Condition::Test::OverOne:
+    return renderField(key, &config) != "1";
   case Condition::Test::NotEmpty:
     return renderField(key, &config) != "[]";
   case Condition::Test::Empty:
@@ -209,7 +213,7 @@ std::string renderField(const Key &key, const void *object) {
 const std::vector<Key> &configSchema() {
   static const std::vector<Key> keys = [] {
     std::vector<Key> all;
-    for (std::vector<Key> part : {modelKeys(), dataKeys(), trainingKeys(), runKeys()})
+    for (std::vector<Key> part : {modelKeys(), dataKeys(), parallelKeys(), trainingKeys(), runKeys()})
       all.insert(all.end(), part.begin(), part.end());
     return all;
   }();
@@ -225,6 +229,8 @@ const std::vector<Section> &configSections() {
       {"data", "What is read, and how it is cut into samples."},
       {"precision", "The types that values are rounded to."},
       {"precision.loss_scale", "Dynamic loss scaling, which keeps small fp16 gradients from vanishing."},
+      {"parallel", "How many ranks share the work, and how: launch.ranks = data_replicate x data_shard x "
+                   "tensor."},
       {"optimizer", "How gradients change parameters."},
       {"lr_schedule", "The learning rate of each step: a rise over the warmup, then the kind's own shape."},
       {"loss", "What is minimized besides the cross-entropy."},

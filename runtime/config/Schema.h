@@ -25,15 +25,15 @@ struct Choice {
 
 /// When a key counts at all. All conditions of a key must hold.
 struct Condition {
-  enum class Test { OneOf, Positive, NotEmpty, Empty };
+  enum class Test { OneOf, Positive, OverOne, NotEmpty, Empty };
   Test test;
   /// The key that is looked at.
   std::string path;
   /// Of OneOf.
   std::vector<std::string> values;
 
-  /// "with optimizer.kind = adamw or lion", "with data.validation_fraction > 0", "with train.dump.steps",
-  /// "without model.program".
+  /// "with optimizer.kind = adamw or lion", "with data.validation_fraction > 0", "with parallel.tensor > 1",
+  /// "with train.dump.steps", "without model.program".
   std::string phrase() const;
 };
 
@@ -66,6 +66,9 @@ public:
   }
   Key &usedWithPositive(std::string otherPath) {
     return conditions.push_back({Condition::Test::Positive, std::move(otherPath), {}}), *this;
+  }
+  Key &usedOverOne(std::string otherPath) {
+    return conditions.push_back({Condition::Test::OverOne, std::move(otherPath), {}}), *this;
   }
   Key &usedWithAny(std::string otherPath) {
     return conditions.push_back({Condition::Test::NotEmpty, std::move(otherPath), {}}), *this;
@@ -139,6 +142,7 @@ inline constexpr char modelFromDoc[] =
 /// The parts of the table, one file each.
 std::vector<Key> modelKeys();
 std::vector<Key> dataKeys();
+std::vector<Key> parallelKeys();
 std::vector<Key> trainingKeys();
 std::vector<Key> runKeys();
 

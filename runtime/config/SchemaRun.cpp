@@ -13,19 +13,26 @@ static void addLaunchKeys(std::vector<Key> &keys) {
   keys.push_back(Key("launch.device", fieldOf<&Config::launch, &Launch::device>(), "What computes.")
                      .choice("cpu", "the processors of this machine")
                      .mayChange());
+  keys.push_back(
+      Key("launch.ranks", fieldOf<&Config::launch, &Launch::ranks>(),
+          "Ranks of the job, all of them threads of one process; auto: the product of the sizes in "
+          "parallel.")
+          .atLeast(1)
+          .atMost(65536)
+          .mayChange());
   keys.push_back(Key("launch.threads", fieldOf<&Config::launch, &Launch::threads>(),
-                     "Threads that compute; auto: one for each processor that the process may use. No bit "
-                     "depends on it.")
+                     "Threads that compute on each rank; auto: one for each processor that the process may "
+                     "use, shared among its ranks. No bit depends on it.")
                      .atLeast(1)
                      .atMost(1024)
                      .mayChange());
-  keys.push_back(
-      Key("launch.memory_limit", fieldOf<&Config::launch, &Launch::memoryLimit>(),
-          "A larger memory plan is refused; auto: the limit of the control group, else the machine's memory.")
-          .memorySize()
-          .unit("bytes")
-          .atLeast(1 << 20)
-          .mayChange());
+  keys.push_back(Key("launch.memory_limit", fieldOf<&Config::launch, &Launch::memoryLimit>(),
+                     "A larger memory plan, of all ranks together, is refused; auto: the limit of the "
+                     "control group, else the machine's memory.")
+                     .memorySize()
+                     .unit("bytes")
+                     .atLeast(1 << 20)
+                     .mayChange());
   keys.push_back(Key("launch.instruction_set", fieldOf<&Config::launch, &Launch::instructionSet>(),
                      "What kernels may use of the processor.")
                      .choice("auto", "all that this machine has")

@@ -113,13 +113,15 @@ static void addTrainKeys(std::vector<Key> &keys) {
       .atLeast(1)
       .atMost(2147483647)
       .mayChange("the rest of the learning-rate schedule follows the new length");
-  add("micro_batch", fieldOf<&Config::train, &Train::microBatch>(), "Samples computed at once.")
+  add("micro_batch", fieldOf<&Config::train, &Train::microBatch>(),
+      "Samples that each data rank computes at once.")
       .required()
       .unit("samples")
       .atLeast(1)
       .atMost(1 << 20)
       .mayChange("sums are rounded in another order, so bits differ from an unchanged run");
-  add("global_batch", fieldOf<&Config::train, &Train::globalBatch>(), "Samples of one optimizer step.")
+  add("global_batch", fieldOf<&Config::train, &Train::globalBatch>(),
+      "Samples of one optimizer step, on all data ranks.")
       .required()
       .unit("samples")
       .atLeast(1)

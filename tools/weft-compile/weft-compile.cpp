@@ -10,6 +10,7 @@
 #include "runtime/config/ConfigLoader.h"
 #include "runtime/executable/ExecutableFile.h"
 #include "runtime/support/ExitCode.h"
+#include "runtime/support/Processors.h"
 #include "runtime/tokenizer/Tokenizer.h"
 
 #include "absl/strings/str_cat.h"
@@ -23,7 +24,6 @@
 #include <chrono>
 #include <cstdio>
 #include <iostream>
-#include <sched.h>
 
 namespace {
 struct Arguments {
@@ -50,24 +50,17 @@ absl::StatusOr<weft::cpu::InstructionSet> chooseInstructionSet(weft::Instruction
   return supported.back();
 }
 
-/// Threads that this process may use: its affinity mask.
-uint32_t affinityThreads() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof(set), &set) != 0)
-    return 1;
-  return static_cast<uint32_t>(std::max(1, CPU_COUNT(&set)));
-}
-
 /// The target of a config on this machine; sets the instruction set of the process.
-absl::StatusOr<weft::Target> openTarget(const weft::LaunchConfig &launch) {
+absl::StatusOr<weft::Target> openTarget(const weft::Config &config) {
+  const weft::LaunchConfig &launch = config.launch;
   absl::StatusOr<weft::cpu::InstructionSet> set = chooseInstructionSet(launch.instructionSet);
   if (!set.ok())
     return set.status();
   if (absl::Status status = weft::cpu::useInstructionSet(*set); !status.ok())
     return status;
-  uint32_t threads = launch.threads ? static_cast<uint32_t>(*launch.threads) : affinityThreads();
-  return weft::Target{std::string(weft::cpu::name(*set)), threads};
+  int64_t shared = std::max<int64_t>(1, weft::availableProcessors() / config.parallel.ranks());
+  return weft::Target{std::string(weft::cpu::name(*set)),
+                      static_cast<uint32_t>(launch.threads.value_or(shared))};
 }
 
 absl::Status compile(const Arguments &arguments) {
@@ -84,7 +77,7 @@ absl::Status compile(const Arguments &arguments) {
         absl::InvalidArgumentError(absl::StrCat("--print-after: no phase '", arguments.printAfter,
                                                 "'; there are ", absl::StrJoin(phases, ", "))),
         weft::ExitCode::Config);
-  absl::StatusOr<weft::Target> target = openTarget(loaded->config.launch);
+  absl::StatusOr<weft::Target> target = openTarget(loaded->config);
   if (!target.ok())
     return weft::withExitCode(target.status(), weft::ExitCode::Config);
   absl::StatusOr<weft::Compiled> compiled = weft::compileJob(

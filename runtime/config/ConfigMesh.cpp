@@ -1,0 +1,42 @@
+#include "runtime/config/ConfigMesh.h"
+
+#include <algorithm>
+#include <string>
+
+namespace weft {
+
+/// The prime factors of a number, largest first.
+static std::vector<uint32_t> primeFactors(int64_t number) {
+  std::vector<uint32_t> factors;
+  for (int64_t factor = 2; factor <= number / factor; ++factor)
+    for (; number % factor == 0; number /= factor)
+      factors.push_back(static_cast<uint32_t>(factor));
+  if (number > 1)
+    factors.push_back(static_cast<uint32_t>(number));
+  std::reverse(factors.begin(), factors.end());
+  return factors;
+}
+
+Mesh meshOf(const Config &config) {
+  Mesh mesh;
+  if (config.parallel.ranks() == 1)
+    return mesh;
+  auto addAxes = [&](char letter, int64_t size) {
+    std::vector<uint32_t> added;
+    for (uint32_t factor : primeFactors(size)) {
+      std::string name = letter + std::to_string(added.size());
+      added.push_back(static_cast<uint32_t>(mesh.axes.size()));
+      mesh.axes.push_back({std::move(name), factor});
+    }
+    return added;
+  };
+  const std::vector<uint32_t> replicate = addAxes('r', config.parallel.dataReplicate);
+  const std::vector<uint32_t> shard = addAxes('d', config.parallel.dataShard);
+  const std::vector<uint32_t> tensor = addAxes('t', config.parallel.tensor);
+  std::vector<uint32_t> data = replicate;
+  data.insert(data.end(), shard.begin(), shard.end());
+  mesh.roles = {{"data", data}, {"data_replicate", replicate}, {"data_shard", shard}, {"tensor", tensor}};
+  return mesh;
+}
+
+} // namespace weft
