@@ -10,6 +10,7 @@
 #include "dialects/nn/NnDialect.h"
 #include "dialects/nn/ValueBuilder.h"
 #include "dialects/sched/SchedDialect.h"
+#include "kernels/collective/Collective.h"
 #include "kernels/cpu/Cpu.h"
 #include "passes/analysis/KernelCalls.h"
 
@@ -110,7 +111,7 @@ private:
         continue;
       }
       std::optional<KernelCall> call = kernelCallFor(&op);
-      if (!call || !cpu::hasKernel(*call))
+      if (!call || !(cpu::hasKernel(*call) || isRankKernel(call->name)))
         return op.emitOpError() << "has neither a kernel on the CPU nor a decomposition";
       OpBuilder builder(&op);
       op.replaceAllUsesWith(createLaunch(builder, op.getLoc(), *call, op.getOperands()));

@@ -8,6 +8,7 @@
 #include "passes/memory/ActionPlan.h"
 
 #include "dialects/nn/NnDialect.h"
+#include "kernels/collective/Collective.h"
 #include "kernels/cpu/Cpu.h"
 #include "passes/analysis/KernelCalls.h"
 #include "passes/memory/Memory.h"
@@ -272,7 +273,9 @@ const Kernel *KernelCache::lookup(sched::LaunchOp launch) {
   auto [found, inserted] = kernels.try_emplace(keyOf(launch));
   if (!inserted)
     return found->second.get();
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = cpu::createKernel(kernelCallOf(launch));
+  KernelCall call = kernelCallOf(launch);
+  absl::StatusOr<std::unique_ptr<Kernel>> kernel =
+      isRankKernel(call.name) ? createRankKernel(call, nullptr) : cpu::createKernel(call);
   if (!kernel.ok()) {
     launch.emitOpError() << "cannot run on the CPU: " << std::string(kernel.status().message());
     return nullptr;

@@ -58,8 +58,12 @@ absl::Status Executor::run(ProgramHandle program) {
         return status;
       observe(program, item, command);
     }
+    if (!rank->status().ok())
+      break; // what is queued runs to its end, fast: no collective waits any more
   }
-  return stream->synchronize();
+  if (absl::Status status = stream->synchronize(); !status.ok())
+    return status;
+  return rank->status();
 }
 
 void Executor::runCommand(const PreparedProgram &prepared, uint32_t command, uint32_t microbatch) {

@@ -6,10 +6,17 @@
 // else: no allocation, no lookup, no formatting. An executor belongs to one thread at a time; there is no
 // state outside it.
 //
+// An executable over a mesh is run by all of its ranks, each with an executor of its own: rank kernels and
+// collectives are created for the rank of the context, all others by the device. A collective that fails (a
+// peer lost, calls that differ) does not stop the stream: the context keeps the failure, later collectives
+// fail at once, and run() returns it. The contents of the arena are then without a meaning.
+//
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_EXEC_EXECUTOR_H
 #define WEFT_RUNTIME_EXEC_EXECUTOR_H
 
+#include "kernels/collective/RankContext.h"
+#include "runtime/comm/Communicator.h"
 #include "runtime/device/Device.h"
 #include "runtime/executable/Executable.h"
 
@@ -58,11 +65,13 @@ using CommandObserver = std::function<void(const CommandRecord &)>;
 
 class Executor {
 public:
-  /// Takes the executable and uses the device, which must outlive the executor. Fails as verify() does;
-  /// FailedPrecondition when the executable is for another target, naming both and the command that
-  /// recompiles, or when a kernel of this device disagrees with the plan (workspace bytes, aliasing);
+  /// Takes the executable and uses the device and the context, which must outlive the executor. Without a
+  /// context the executable must be for one rank. Fails as verify() does; FailedPrecondition when the
+  /// executable is for another target, naming both and the command that recompiles, for another mesh than
+  /// the context's, or when a kernel of this device disagrees with the plan (workspace bytes, aliasing);
   /// ResourceExhausted when the arena cannot be had.
-  static absl::StatusOr<std::unique_ptr<Executor>> create(Executable executable, Device &device);
+  static absl::StatusOr<std::unique_ptr<Executor>> create(Executable executable, Device &device,
+                                                          const RankContext *context = nullptr);
 
   /// NotFound names the programs that there are.
   absl::StatusOr<ProgramHandle> program(std::string_view name) const;
@@ -101,6 +110,7 @@ private:
   };
 
   explicit Executor(Executable executable) : loaded(std::move(executable)) {}
+  absl::Status enterMesh(const RankContext *given);
   absl::Status load(Device &device);
   absl::Status createKernels(Device &device);
   absl::Status prepare(const Program &program);
@@ -112,6 +122,10 @@ private:
   void observe(ProgramHandle program, const ScheduleItem &item, uint32_t command) const;
 
   Executable loaded;
+  // Who this rank is: the caller's context, or that of a group of one.
+  std::unique_ptr<Communicator> soleCommunicator;
+  std::unique_ptr<RankContext> soleContext;
+  const RankContext *rank = nullptr;
   std::vector<uint64_t> starts; ///< of the bases in the arena
   std::unique_ptr<Memory> arena;
   std::vector<std::unique_ptr<Kernel>> kernels; ///< as Executable::kernels

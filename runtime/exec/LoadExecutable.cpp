@@ -4,6 +4,9 @@
 // come before the arena is allocated.
 //
 //===----------------------------------------------------------------------===//
+#include "kernels/collective/Collective.h"
+#include "runtime/comm/LocalCommunicator.h"
+#include "runtime/comm/MeshContext.h"
 #include "runtime/exec/Executor.h"
 #include "runtime/executable/Verify.h"
 
@@ -35,15 +38,49 @@ std::pair<uint32_t, uint64_t> place(const Reference &reference) { return {refere
 
 } // namespace
 
-absl::StatusOr<std::unique_ptr<Executor>> Executor::create(Executable executable, Device &device) {
+absl::StatusOr<std::unique_ptr<Executor>> Executor::create(Executable executable, Device &device,
+                                                           const RankContext *context) {
   if (absl::Status status = verify(executable); !status.ok())
     return status;
   if (absl::Status status = checkTarget(executable.target, device); !status.ok())
     return status;
   std::unique_ptr<Executor> executor(new Executor(std::move(executable)));
+  if (absl::Status status = executor->enterMesh(context); !status.ok())
+    return status;
   if (absl::Status status = executor->load(device); !status.ok())
     return status;
   return executor;
+}
+
+/// Decides which rank this is.
+absl::Status Executor::enterMesh(const RankContext *given) {
+  const Mesh &mesh = loaded.mesh;
+  if (given == nullptr) {
+    if (mesh.ranks() != 1)
+      return absl::FailedPreconditionError(
+          absl::StrCat("the executable is for ", mesh.ranks(),
+                       " ranks, which run it together: one alone needs one compiled for launch.ranks=1"));
+    soleCommunicator = createLocalCommunicator();
+    absl::StatusOr<std::unique_ptr<RankContext>> context = createRankContext(mesh, *soleCommunicator);
+    if (!context.ok())
+      return context.status();
+    soleContext = *std::move(context);
+    rank = soleContext.get();
+    return absl::OkStatus();
+  }
+  auto sizes = [](size_t count, auto sizeOf) {
+    std::string text;
+    for (uint32_t axis = 0; axis < count; ++axis)
+      absl::StrAppend(&text, axis == 0 ? "" : " x ", sizeOf(axis));
+    return text.empty() ? std::string("1") : text;
+  };
+  std::string compiled = sizes(mesh.axes.size(), [&](uint32_t axis) { return mesh.axes[axis].size; });
+  std::string here = sizes(given->axisCount(), [&](uint32_t axis) { return given->axisSize(axis); });
+  if (compiled != here)
+    return absl::FailedPreconditionError(absl::StrCat("the executable is for a mesh of ", compiled,
+                                                      " ranks, this is one of ", here, ". ", kRecompile));
+  rank = given;
+  return absl::OkStatus();
 }
 
 absl::Status Executor::load(Device &device) {
@@ -79,7 +116,8 @@ absl::Status Executor::load(Device &device) {
 absl::Status Executor::createKernels(Device &device) {
   for (size_t i = 0; i < loaded.kernels.size(); ++i) {
     const KernelEntry &entry = loaded.kernels[i];
-    absl::StatusOr<std::unique_ptr<Kernel>> kernel = device.createKernel(entry.call);
+    absl::StatusOr<std::unique_ptr<Kernel>> kernel =
+        isRankKernel(entry.call.name) ? createRankKernel(entry.call, rank) : device.createKernel(entry.call);
     if (!kernel.ok())
       return absl::Status(kernel.status().code(),
                           absl::StrCat("kernel ", i, " ", entry.call.str(), ": ", kernel.status().message()));

@@ -29,12 +29,14 @@ public:
                     executable.target.instructionSet, ", ", executable.target.threads, " threads\n",
                     "config ", executable.config.size(), " bytes, tokenizer ", executable.tokenizer.size(),
                     " bytes\n");
+    dumpMesh();
     dumpMemory();
     for (const Variable &variable : executable.variables)
-      absl::StrAppend(&out, "variable ", variable.name, " : ", variable.type.str(), " at ",
-                      at(variable.reference), " = ", std::string(name(variable.initializer.kind)),
-                      dumpNumbers(variable.initializer.numbers), variable.trainable ? " trainable" : "",
-                      variable.isState ? " state" : "", " saved as ", variable.checkpointName, "\n");
+      absl::StrAppend(&out, "variable ", variable.name, " : ", variable.type.str(),
+                      placed(variable.placement), " at ", at(variable.reference), " = ",
+                      std::string(name(variable.initializer.kind)), dumpNumbers(variable.initializer.numbers),
+                      variable.trainable ? " trainable" : "", variable.isState ? " state" : "", " saved as ",
+                      variable.checkpointName, "\n");
     for (size_t i = 0; i < executable.kernels.size(); ++i)
       dumpKernel(i);
     for (const Program &program : executable.programs)
@@ -45,6 +47,41 @@ public:
 private:
   std::string at(const Reference &reference) const {
     return absl::StrCat(executable.memory.bases[reference.base].name, "+", reference.offset);
+  }
+
+  std::string axisNames(const std::vector<uint32_t> &axes) const {
+    return absl::StrCat("[",
+                        absl::StrJoin(axes, ", ",
+                                      [&](std::string *text, uint32_t axis) {
+                                        text->append(executable.mesh.axes[axis].name);
+                                      }),
+                        "]");
+  }
+
+  /// ` of 8x4 split [d0] []`: the global shape, and the axes over which each dimension is split.
+  std::string placed(const TensorPlacement &placement) const {
+    if (placement.whole())
+      return "";
+    std::string text = absl::StrCat(" of ", absl::StrJoin(placement.globalShape, "x"), " split");
+    for (const DimensionSplit &split : placement.dimensions)
+      absl::StrAppend(&text, " ", axisNames(split.axes));
+    return text;
+  }
+
+  void dumpMesh() {
+    const Mesh &mesh = executable.mesh;
+    if (mesh == Mesh{})
+      return;
+    absl::StrAppend(&out, "mesh of ", mesh.ranks(),
+                    " ranks: ", absl::StrJoin(mesh.axes, ", ", [](std::string *text, const MeshAxis &axis) {
+                      absl::StrAppend(text, axis.name, " = ", axis.size);
+                    }));
+    std::string_view separator = "; ";
+    for (const MeshRole &role : mesh.roles) {
+      absl::StrAppend(&out, std::string(separator), role.name, " = ", axisNames(role.axes));
+      separator = ", ";
+    }
+    out += "\n";
   }
 
   void dumpMemory() {
@@ -73,8 +110,8 @@ private:
   void dumpProgram(const Program &program) {
     absl::StrAppend(&out, "program ", program.name, ", ", program.microbatches, " microbatches\n");
     for (const ProgramInput &input : program.inputs)
-      absl::StrAppend(&out, "  input ", input.name, " : ", input.type.str(), " at ", at(input.reference),
-                      input.perMicrobatch ? " per microbatch" : "", "\n");
+      absl::StrAppend(&out, "  input ", input.name, " : ", input.type.str(), placed(input.placement), " at ",
+                      at(input.reference), input.perMicrobatch ? " per microbatch" : "", "\n");
     for (const ProgramOutput &output : program.outputs)
       absl::StrAppend(&out, "  output ", output.name, " : ", output.type.str(), " at ", at(output.reference),
                       "\n");

@@ -53,6 +53,10 @@ private:
   }
   static Command convert(const format::Command *from);
   TensorType convert(const format::TensorType *from);
+  TensorPlacement convert(const format::Placement *from);
+  DimensionSplit convert(const format::Split *from) { return {numbers(from->axes())}; }
+  MeshAxis convert(const format::Axis *from) { return {text(from->name()), from->size()}; }
+  MeshRole convert(const format::Role *from) { return {text(from->name()), numbers(from->axes())}; }
   KernelEntry convert(const format::Kernel *from);
   Variable convert(const format::Variable *from);
   ProgramInput convert(const format::Input *from);
@@ -128,6 +132,12 @@ TensorType Unpacker::convert(const format::TensorType *from) {
   return {static_cast<DType>(from->dtype()), numbers(from->shape())};
 }
 
+TensorPlacement Unpacker::convert(const format::Placement *from) {
+  if (from == nullptr)
+    return {};
+  return {numbers(from->global_shape()), all<DimensionSplit>(from->dimensions())};
+}
+
 KernelEntry Unpacker::convert(const format::Kernel *from) {
   KernelEntry to;
   to.call.name = text(from->name());
@@ -154,11 +164,13 @@ Variable Unpacker::convert(const format::Variable *from) {
   to.trainable = from->trainable();
   to.isState = from->is_state();
   to.checkpointName = text(from->checkpoint_name());
+  to.placement = convert(from->placement());
   return to;
 }
 
 ProgramInput Unpacker::convert(const format::Input *from) {
-  return {text(from->name()), convert(from->type()), convert(from->reference()), from->per_microbatch()};
+  return {text(from->name()), convert(from->type()), convert(from->reference()), from->per_microbatch(),
+          convert(from->placement())};
 }
 
 ProgramOutput Unpacker::convert(const format::Output *from) {
@@ -190,6 +202,7 @@ absl::StatusOr<Executable> Unpacker::unpack(const format::Executable &from) {
   Executable to;
   to.weftVersion = text(from.weft_version());
   to.target = {text(from.instruction_set()), from.threads()};
+  to.mesh = {all<MeshAxis>(from.mesh_axes()), all<MeshRole>(from.mesh_roles())};
   if (absl::Status status = readBlob(*from.config(), "the config", to.config); !status.ok())
     return status;
   if (absl::Status status = readBlob(*from.tokenizer(), "the tokenizer", to.tokenizer); !status.ok())

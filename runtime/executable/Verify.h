@@ -3,8 +3,10 @@
 // An executable that passes verify() touches no byte outside its memory plan, whatever its commands are:
 // every index is in range, every reference is aligned and ends inside its base (or slot), no size overflows,
 // no command writes constants or inputs, results and workspaces of a command are disjoint, every action is
-// scheduled, and per-microbatch actions take the microbatches in ascending order, each once. What needs the
-// device's kernels (workspace sizes, operands that alias results) is checked by Executor::create.
+// scheduled, and per-microbatch actions take the microbatches in ascending order, each once. The mesh is one,
+// types of variables and inputs are those of a rank's part of their placements, and kernels name axes that
+// there are. What needs the device's kernels (workspace sizes, operands that alias results) or a rank
+// (collectives' shapes) is checked by Executor::create.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_EXECUTABLE_VERIFY_H

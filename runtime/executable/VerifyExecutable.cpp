@@ -1,3 +1,4 @@
+#include "kernels/collective/Collective.h"
 #include "runtime/executable/PlanRules.h"
 #include "runtime/executable/Verify.h"
 
@@ -129,6 +130,9 @@ absl::Status verifyVariables(const Executable &executable) {
     if (base.kind != BaseKind::Parameters)
       return broken(what, ": base '", base.name, "' is of kind ", std::string(name(base.kind)),
                     ", variables live in parameters");
+    if (absl::Status status = checkPlacement(executable.mesh, variable.placement, variable.type);
+        !status.ok())
+      return broken(what, ": ", status.message());
     if (absl::Status status = verifyInitializer(variable); !status.ok())
       return status;
     ranges.push_back({range, &variable});
@@ -144,7 +148,8 @@ absl::Status verifyVariables(const Executable &executable) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<uint64_t>> verifyKernel(const KernelEntry &kernel, size_t index) {
+absl::StatusOr<std::vector<uint64_t>> verifyKernel(const Mesh &mesh, const KernelEntry &kernel,
+                                                   size_t index) {
   std::string what = absl::StrCat("kernel ", index, " '", kernel.call.name, "'");
   if (kernel.call.name.empty())
     return broken(what, ": a kernel has a name");
@@ -158,6 +163,10 @@ absl::StatusOr<std::vector<uint64_t>> verifyKernel(const KernelEntry &kernel, si
         return broken(what, ": ", bytes.status().message());
       sizes.push_back(*bytes);
     }
+  auto axes = kernel.call.attributes.find("axes");
+  if (isRankKernel(kernel.call.name) && axes != kernel.call.attributes.end())
+    if (absl::Status status = checkAxes<int64_t>(mesh, axes->second.integers); !status.ok())
+      return broken(what, ": ", status.message());
   return sizes;
 }
 
@@ -168,13 +177,15 @@ absl::Status verify(const Executable &executable) {
     return broken("target: threads is 0, at least 1 is needed");
   if (executable.target.instructionSet.empty())
     return broken("target: no instruction set is named");
+  if (absl::Status status = verifyMesh(executable.mesh); !status.ok())
+    return status;
   if (absl::Status status = verifyMemory(executable.memory); !status.ok())
     return status;
   if (absl::Status status = verifyVariables(executable); !status.ok())
     return status;
   std::vector<std::vector<uint64_t>> kernelBytes;
   for (size_t i = 0; i < executable.kernels.size(); ++i) {
-    absl::StatusOr<std::vector<uint64_t>> bytes = verifyKernel(executable.kernels[i], i);
+    absl::StatusOr<std::vector<uint64_t>> bytes = verifyKernel(executable.mesh, executable.kernels[i], i);
     if (!bytes.ok())
       return bytes.status();
     kernelBytes.push_back(*std::move(bytes));

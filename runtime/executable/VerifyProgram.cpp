@@ -61,6 +61,8 @@ absl::Status ProgramVerifier::verifyInputs() const {
     absl::StatusOr<uint64_t> bytes = checkedBytes(input.type);
     if (!bytes.ok())
       return broken(what, ": ", bytes.status().message());
+    if (absl::Status status = checkPlacement(executable.mesh, input.placement, input.type); !status.ok())
+      return broken(what, ": ", status.message());
     Range range{input.reference, *bytes};
     if (absl::Status status = checkRange(plan, range, input.perMicrobatch); !status.ok())
       return broken(what, ": ", status.message());

@@ -48,20 +48,43 @@ Offset<format::Kernel> pack(FlatBufferBuilder &builder, const KernelEntry &kerne
                               kernel.workspaceBytes);
 }
 
+/// Nothing for what every rank holds whole: so an executable without a mesh has the bytes it always had.
+Offset<format::Placement> pack(FlatBufferBuilder &builder, const TensorPlacement &placement) {
+  if (placement == TensorPlacement{})
+    return 0;
+  std::vector<Offset<format::Split>> splits;
+  for (const DimensionSplit &split : placement.dimensions)
+    splits.push_back(format::CreateSplit(builder, builder.CreateVector(split.axes)));
+  auto shape = builder.CreateVector(placement.globalShape);
+  return format::CreatePlacement(builder, shape, builder.CreateVector(splits));
+}
+
+Offset<format::Axis> pack(FlatBufferBuilder &builder, const MeshAxis &axis) {
+  return format::CreateAxis(builder, builder.CreateString(axis.name), axis.size);
+}
+
+Offset<format::Role> pack(FlatBufferBuilder &builder, const MeshRole &role) {
+  auto name = builder.CreateString(role.name);
+  return format::CreateRole(builder, name, builder.CreateVector(role.axes));
+}
+
 Offset<format::Variable> pack(FlatBufferBuilder &builder, const Variable &variable) {
   format::Reference reference = pack(variable.reference);
   auto name = builder.CreateString(variable.name);
   auto type = pack(builder, variable.type);
   auto numbers = builder.CreateVector(variable.initializer.numbers);
+  auto checkpointName = builder.CreateString(variable.checkpointName);
   return format::CreateVariable(builder, name, type, &reference,
                                 static_cast<uint8_t>(variable.initializer.kind), numbers, variable.trainable,
-                                variable.isState, builder.CreateString(variable.checkpointName));
+                                variable.isState, checkpointName, pack(builder, variable.placement));
 }
 
 Offset<format::Input> pack(FlatBufferBuilder &builder, const ProgramInput &input) {
   format::Reference reference = pack(input.reference);
   auto name = builder.CreateString(input.name);
-  return format::CreateInput(builder, name, pack(builder, input.type), &reference, input.perMicrobatch);
+  auto type = pack(builder, input.type);
+  return format::CreateInput(builder, name, type, &reference, input.perMicrobatch,
+                             pack(builder, input.placement));
 }
 
 Offset<format::Output> pack(FlatBufferBuilder &builder, const ProgramOutput &output) {
@@ -147,9 +170,17 @@ void buildStructure(FlatBufferBuilder &builder, const Executable &executable, Bl
   for (const std::string &location : executable.locations)
     locations.push_back(builder.CreateString(location));
   auto programs = packAll<format::Program>(builder, executable.programs);
+  const Mesh &mesh = executable.mesh;
+  Offset<flatbuffers::Vector<Offset<format::Axis>>> axes;
+  if (!mesh.axes.empty())
+    axes = packAll<format::Axis>(builder, mesh.axes);
+  Offset<flatbuffers::Vector<Offset<format::Role>>> roles;
+  if (!mesh.roles.empty())
+    roles = packAll<format::Role>(builder, mesh.roles);
+  auto basesOffset = builder.CreateVector(bases);
   builder.Finish(format::CreateExecutable(builder, version, instructionSet, executable.target.threads,
-                                          &config, &tokenizer, builder.CreateVector(bases), rows, variables,
-                                          kernels, builder.CreateVector(locations), programs));
+                                          &config, &tokenizer, basesOffset, rows, variables, kernels,
+                                          builder.CreateVector(locations), programs, axes, roles));
 }
 
 /// An upper bound of the structure's size: FlatBuffers aborts past 2^31 - 1 bytes, so the builder must not
@@ -157,14 +188,25 @@ void buildStructure(FlatBufferBuilder &builder, const Executable &executable, Bl
 uint64_t structureBound(const Executable &executable) {
   constexpr uint64_t kTable =
       128; // a table of ours with its vtable, offsets and alignment, without its vectors
+  auto placementBound = [](const TensorPlacement &placement) {
+    uint64_t bytes = kTable + 8 * placement.globalShape.size();
+    for (const DimensionSplit &split : placement.dimensions)
+      bytes += kTable + 4 * split.axes.size();
+    return bytes;
+  };
   uint64_t bytes = 1024 + executable.weftVersion.size() + executable.target.instructionSet.size();
+  for (const MeshAxis &axis : executable.mesh.axes)
+    bytes += kTable + axis.name.size();
+  for (const MeshRole &role : executable.mesh.roles)
+    bytes += kTable + role.name.size() + 4 * role.axes.size();
   for (const MemoryBase &base : executable.memory.bases)
     bytes += kTable + base.name.size();
   for (const MemoryRow &row : executable.memory.rows)
     bytes += kTable + row.category.size() + row.name.size();
   for (const Variable &variable : executable.variables)
     bytes += 2 * kTable + variable.name.size() + variable.checkpointName.size() +
-             8 * (variable.type.shape.size() + variable.initializer.numbers.size());
+             8 * (variable.type.shape.size() + variable.initializer.numbers.size()) +
+             placementBound(variable.placement);
   for (const KernelEntry &kernel : executable.kernels) {
     bytes += kTable + kernel.call.name.size();
     for (const std::vector<TensorType> *types : {&kernel.call.operands, &kernel.call.results})
@@ -180,7 +222,7 @@ uint64_t structureBound(const Executable &executable) {
              sizeof(format::Command) * program.commands.size() +
              sizeof(format::ScheduleItem) * program.schedule.size();
     for (const ProgramInput &input : program.inputs)
-      bytes += 2 * kTable + input.name.size() + 8 * input.type.shape.size();
+      bytes += 2 * kTable + input.name.size() + 8 * input.type.shape.size() + placementBound(input.placement);
     for (const ProgramOutput &output : program.outputs)
       bytes += 2 * kTable + output.name.size() + 8 * output.type.shape.size();
     for (const Action &action : program.actions)

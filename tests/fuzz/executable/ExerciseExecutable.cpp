@@ -1,5 +1,6 @@
 #include "tests/fuzz/executable/ExerciseExecutable.h"
 
+#include "kernels/common/ThreadPool.h"
 #include "runtime/exec/Executor.h"
 #include "runtime/executable/Dump.h"
 #include "runtime/executable/ExecutableFile.h"
@@ -39,8 +40,7 @@ private:
 class TouchingKernel : public Kernel {
 public:
   explicit TouchingKernel(const KernelCall &call) : call(call) {}
-  void run(const KernelArguments &arguments, ThreadPool &) const override { touch(arguments); }
-  void touch(const KernelArguments &arguments) const {
+  void run(const KernelArguments &arguments, ThreadPool &) const override {
     uint8_t sum = 0;
     for (size_t i = 0; i < call.operands.size(); ++i)
       for (int64_t k = 0; k < call.operands[i].bytes(); ++k)
@@ -61,12 +61,15 @@ private:
 class ImmediateStream : public Stream {
 public:
   void launch(const Kernel &kernel, const KernelArguments &arguments) override {
-    static_cast<const TouchingKernel &>(kernel).touch(arguments);
+    kernel.run(arguments, threads);
   }
   void copy(void *to, const void *from, uint64_t bytes) override { std::memcpy(to, from, bytes); }
   void signal(Event &event, uint64_t value) override { event.signal(value); }
   void wait(Event &, uint64_t) override {}
   absl::Status synchronize() override { return absl::OkStatus(); }
+
+private:
+  ThreadPool threads{1};
 };
 
 class TouchingDevice : public Device {

@@ -30,6 +30,12 @@ public:
   absl::Status reduceScatter(std::span<const std::byte>, std::span<std::byte>, DType, ReduceKind) override {
     return absl::OkStatus();
   }
+  void abort(absl::Status) override {}
+  absl::StatusOr<std::shared_ptr<Exchange>> exchange(std::span<const int64_t>) override {
+    return absl::UnimplementedError("no exchanges");
+  }
+  absl::Status exchangeStatus() const override { return absl::OkStatus(); }
+  Traffic traffic() const override { return {}; }
 
 private:
   int differing;

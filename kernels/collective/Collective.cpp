@@ -1,0 +1,43 @@
+#include "kernels/collective/Collective.h"
+
+#include "kernels/collective/Factories.h"
+
+#include <array>
+
+namespace weft {
+namespace {
+
+using Factory = collective::KernelOrError (*)(const KernelCall &, const RankContext *);
+struct Row {
+  std::string_view name;
+  Factory create;
+};
+/// In the order of docs/kernels.md.
+constexpr std::array<Row, 8> kTable = {{{"all_gather", collective::createAllGather},
+                                        {"all_reduce", collective::createAllReduce},
+                                        {"reduce_scatter", collective::createReduceScatter},
+                                        {"all_to_all", collective::createAllToAll},
+                                        {"rank_slice", collective::createRankSlice},
+                                        {"rank_offset", collective::createRankOffset},
+                                        {"rank_first", collective::createRankFirst},
+                                        {"rank_mask", collective::createRankMask}}};
+
+const Row *findRow(std::string_view name) {
+  for (const Row &row : kTable)
+    if (row.name == name)
+      return &row;
+  return nullptr;
+}
+
+} // namespace
+
+bool isRankKernel(std::string_view name) { return findRow(name) != nullptr; }
+
+absl::StatusOr<std::unique_ptr<Kernel>> createRankKernel(const KernelCall &call, const RankContext *context) {
+  const Row *row = findRow(call.name);
+  if (!row)
+    return absl::InvalidArgumentError(absl::StrCat("there is no rank kernel ", call.name));
+  return row->create(call, context);
+}
+
+} // namespace weft
