@@ -1,8 +1,7 @@
 //===- Pipeline.cpp - The ordered list of phases --------------------------------===//
 //
 // Read `addPhases` from top to bottom: it is the life of a program, from what the model means to where every
-// byte lies. The phases that only a mesh needs (place, partition, cut, recompute, overlap) join it with the
-// mesh.
+// byte lies. Cut, recompute and overlap join it with pipelines.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Pipeline.h"
@@ -10,7 +9,9 @@
 #include "passes/differentiate/Differentiate.h"
 #include "passes/fuse/Fuse.h"
 #include "passes/memory/Memory.h"
+#include "passes/partition/Partition.h"
 #include "passes/pipeline/Schedule.h"
+#include "passes/place/Place.h"
 #include "passes/precision/Precision.h"
 #include "passes/update/Update.h"
 
@@ -89,6 +90,13 @@ UpdateOptions updateOptions(const Config &config) {
   return options;
 }
 
+SeedPlacementsOptions seedOptions(const Config &config) {
+  SeedPlacementsOptions options;
+  options.zero = config.parallel.zero;
+  options.sequence = config.parallel.sequence;
+  return options;
+}
+
 /// One phase: a name that people know, and the passes that it is made of.
 struct Phase {
   std::string name;
@@ -112,6 +120,13 @@ const std::vector<Phase> &phases() {
          manager.addPass(createCanonicalizerPass());
          manager.addPass(createCSEPass());
        }},
+      //===-- the mesh: where it lives. Nothing happens without one -------------===//
+      {"place",
+       [](PassManager &manager, const Config &config) {
+         manager.addPass(createSeedPlacements(seedOptions(config)));
+         manager.addPass(createPlace());
+       }},
+      {"partition", [](PassManager &manager, const Config &) { manager.addPass(createPartition()); }},
       //===-- the scheduled program: when it happens, and where -----------------===//
       {"schedule", [](PassManager &manager, const Config &) { manager.addPass(createSchedule()); }},
       {"fuse", [](PassManager &manager, const Config &) { manager.addPass(createFuse()); }},

@@ -8,7 +8,7 @@ say() { printf 'quickstart: %s\n' "$*"; }
 
 start=$(date +%s)
 scripts/setup.sh
-scripts/build.sh release
+scripts/build.sh release programs
 built=$(date +%s)
 say "build: $((built - start)) s"
 

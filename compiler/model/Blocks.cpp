@@ -21,8 +21,9 @@ nn::Activation activationOf(const ModelConfig &config) {
 }
 
 /// x [batch, sequence, ...] plus a bias over the trailing dimensions.
-Value addBias(ModelBuilder &b, Value x, ArrayRef<int64_t> shape) {
-  Value bias = b.parameter("bias", shape, ParameterInitializer::constant(0.0), true);
+Value addBias(ModelBuilder &b, Value x, ArrayRef<int64_t> shape, ParameterTraits traits) {
+  traits.oneDimensional = true;
+  Value bias = b.parameter("bias", shape, ParameterInitializer::constant(0.0), traits);
   ArrayRef<int64_t> whole = nn::tensorType(x).getShape();
   SmallVector<int64_t> dimensions;
   for (size_t index = 0; index < shape.size(); ++index)
@@ -31,19 +32,28 @@ Value addBias(ModelBuilder &b, Value x, ArrayRef<int64_t> shape) {
 }
 
 /// A linear layer `NAME`: an einsum with its weight, and a bias over the output dimensions if wanted.
-Value linear(ModelBuilder &b, const ModelConfig &config, StringRef name, StringRef equation, Value x,
-             ArrayRef<int64_t> weightShape, ArrayRef<int64_t> biasShape, bool bias) {
-  auto scope = b.scope(name);
-  Value weight = b.parameter("weight", weightShape, ParameterInitializer::normal(config.initializerRange));
-  Value y = b.einsum(equation, x, weight, b.builder.getF32Type());
-  return bias ? addBias(b, y, biasShape) : y;
-}
+struct Linear {
+  StringRef name, equation;
+  SmallVector<int64_t> weightShape, biasShape;
+  bool bias;
+  ParameterTraits traits; ///< of the weight
+  /// Whether tensor parallelism splits the output dimensions (the first ones of the weight), and so the bias.
+  bool columnParallel;
+
+  Value operator()(ModelBuilder &b, const ModelConfig &config, Value x) const {
+    auto scope = b.scope(name);
+    Value weight =
+        b.parameter("weight", weightShape, ParameterInitializer::normal(config.initializerRange), traits);
+    Value y = b.einsum(equation, x, weight, b.builder.getF32Type());
+    return bias ? addBias(b, y, biasShape, columnParallel ? traits : ParameterTraits()) : y;
+  }
+};
 } // namespace
 
 Value embedding(ModelBuilder &b, const ModelConfig &config, Value tokens) {
   auto scope = b.scope("embed_tokens");
   Value table = b.parameter("weight", {config.vocabSize, config.hiddenSize},
-                            ParameterInitializer::normal(config.initializerRange));
+                            ParameterInitializer::normal(config.initializerRange), {.tensorDimension = 0});
   SmallVector<int64_t> shape(nn::tensorType(tokens).getShape());
   shape.push_back(config.hiddenSize);
   return b.create<nn::GatherOp>(b.type(shape, b.builder.getF32Type()), table, tokens);
@@ -65,8 +75,8 @@ Value selfAttention(ModelBuilder &b, const ModelConfig &config, const RotaryTabl
   int64_t heads = config.numAttentionHeads, groups = config.numKeyValueHeads, dimension = config.headDim,
           hidden = config.hiddenSize;
   auto project = [&](StringRef name, int64_t count) {
-    return linear(b, config, name, "bsh,ndh->bsnd", x, {count, dimension, hidden}, {count, dimension},
-                  config.attentionBias);
+    return Linear{name, "bsh,ndh->bsnd", {count, dimension, hidden}, {count, dimension}, config.attentionBias,
+                  {.tensorDimension = 0, .wholeParts = true}, true}(b, config, x);
   };
   auto rotate = [&](Value value) {
     return b.create<nn::RopeOp>(value.getType(), value, tables.cosine, tables.sine, UnitAttr(), UnitAttr());
@@ -80,17 +90,22 @@ Value selfAttention(ModelBuilder &b, const ModelConfig &config, const RotaryTabl
       query.getType(), lse, query, key, value, Value(), Value(), Value(),
       b.builder.getF64FloatAttr(1.0 / std::sqrt(static_cast<double>(dimension))), b.builder.getUnitAttr(),
       b.builder.getI64IntegerAttr(0), b.builder.getF64FloatAttr(0.0));
-  return linear(b, config, "o_proj", "bsnd,hnd->bsh", attention.getResult(), {hidden, heads, dimension},
-                {hidden}, config.attentionBias);
+  return Linear{"o_proj", "bsnd,hnd->bsh", {hidden, heads, dimension}, {hidden}, config.attentionBias,
+                {.tensorDimension = 1, .wholeParts = true}, false}(b, config, attention.getResult());
 }
 
 Value gatedFeedForward(ModelBuilder &b, const ModelConfig &config, Value x) {
   auto scope = b.scope("mlp");
   int64_t hidden = config.hiddenSize, inner = config.intermediateSize;
-  Value gate = linear(b, config, "gate_proj", "bsh,fh->bsf", x, {inner, hidden}, {inner}, config.mlpBias);
-  Value up = linear(b, config, "up_proj", "bsh,fh->bsf", x, {inner, hidden}, {inner}, config.mlpBias);
+  auto project = [&](StringRef name) {
+    return Linear{name, "bsh,fh->bsf", {inner, hidden}, {inner}, config.mlpBias, {.tensorDimension = 0}, true}(
+        b, config, x);
+  };
+  Value gate = project("gate_proj");
+  Value up = project("up_proj");
   Value gated = b.create<nn::GluOp>(gate.getType(), activationOf(config), gate, up);
-  return linear(b, config, "down_proj", "bsf,hf->bsh", gated, {hidden, inner}, {hidden}, config.mlpBias);
+  return Linear{"down_proj", "bsf,hf->bsh", {hidden, inner}, {hidden}, config.mlpBias, {.tensorDimension = 1}, false}(
+      b, config, gated);
 }
 
 } // namespace weft

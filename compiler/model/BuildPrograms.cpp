@@ -1,7 +1,9 @@
 #include "compiler/model/BuildPrograms.h"
 
 #include "compiler/model/Families.h"
+#include "dialects/dist/Placement.h"
 #include "dialects/nn/NnDialect.h"
+#include "runtime/config/ConfigMesh.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
@@ -25,8 +27,10 @@ public:
 
 private:
   RankedTensorType batchType(Type element) {
-    return RankedTensorType::get({config.train.microBatch, config.data.sequenceLength}, element);
+    return RankedTensorType::get({batch(), config.data.sequenceLength}, element);
   }
+  /// Samples of a microbatch, over all data ranks.
+  int64_t batch() const { return config.train.microBatch * config.parallel.dataRanks(); }
   RankedTensorType scalar(Type element) { return RankedTensorType::get({}, element); }
 
   /// Starts a region's entry block with these argument types and points the builder into it.
@@ -73,7 +77,7 @@ private:
 void ProgramsBuilder::buildStep() {
   int64_t microbatches = config.microBatches(), sequence = config.data.sequenceLength;
   SmallVector<Type> parts = {batchType(i32), batchType(i32),
-                             RankedTensorType::get({config.train.microBatch}, i64), scalar(i64)};
+                             RankedTensorType::get({batch()}, i64), scalar(i64)};
   SmallVector<Type> whole;
   for (Type part : ArrayRef<Type>(parts).drop_back()) {
     SmallVector<int64_t> shape(cast<RankedTensorType>(part).getShape());
@@ -173,11 +177,38 @@ void ProgramsBuilder::buildGenerate() {
 }
 } // namespace
 
+namespace {
+/// The mesh of a run as an attribute; null for one rank.
+dist::MeshAttr meshAttribute(MLIRContext *context, const Mesh &mesh) {
+  if (mesh.ranks() == 1)
+    return {};
+  Builder builder(context);
+  SmallVector<StringAttr> names;
+  SmallVector<int64_t> sizes;
+  SmallVector<NamedAttribute> roles;
+  for (const MeshAxis &axis : mesh.axes) {
+    names.push_back(builder.getStringAttr(axis.name));
+    sizes.push_back(axis.size);
+  }
+  for (const MeshRole &role : mesh.roles)
+    roles.push_back(builder.getNamedAttr(
+        role.name, builder.getDenseI64ArrayAttr(SmallVector<int64_t>(role.axes.begin(), role.axes.end()))));
+  return dist::MeshAttr::get(context, names, sizes, builder.getDictionaryAttr(roles));
+}
+} // namespace
+
 OwningOpRef<ModuleOp> buildPrograms(MLIRContext *context, const Config &config) {
   context->loadDialect<nn::NnDialect, func::FuncDialect>();
-  if (!config.model.program.empty())
-    return parseSourceFile<ModuleOp>(config.model.program, context);
+  dist::MeshAttr mesh = meshAttribute(context, meshOf(config));
+  if (!config.model.program.empty()) {
+    OwningOpRef<ModuleOp> program = parseSourceFile<ModuleOp>(config.model.program, context);
+    if (program && mesh && !(*program)->hasAttr(dist::kMeshAttribute))
+      (*program)->setAttr(dist::kMeshAttribute, mesh);
+    return program;
+  }
   OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(context), StringRef("job"));
+  if (mesh)
+    (*module)->setAttr(dist::kMeshAttribute, mesh);
   ProgramsBuilder programs(*module, config);
   programs.buildStep();
   programs.buildEvaluate();

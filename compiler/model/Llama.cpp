@@ -33,7 +33,7 @@ Value buildLlama(ModelBuilder &b, const ModelConfig &config, const RotaryTables 
 Value llamaHead(ModelBuilder &b, const ModelConfig &config) {
   auto scope = b.scope(config.tieWordEmbeddings ? "model.embed_tokens" : "lm_head");
   return b.parameter("weight", {config.vocabSize, config.hiddenSize},
-                     ParameterInitializer::normal(config.initializerRange));
+                     ParameterInitializer::normal(config.initializerRange), {.tensorDimension = 0});
 }
 
 } // namespace weft

@@ -21,7 +21,7 @@ ModelBuilder::Scope::~Scope() {
 }
 
 Value ModelBuilder::parameter(StringRef name, ArrayRef<int64_t> shape, ParameterInitializer initializer,
-                              bool oneDimensional) {
+                              ParameterTraits traits) {
   auto here = scope(name);
   auto tensor = type(shape, builder.getF32Type());
   if (!module.lookupSymbol(path)) {
@@ -34,8 +34,12 @@ Value ModelBuilder::parameter(StringRef name, ArrayRef<int64_t> shape, Parameter
     }
     auto parameter = create<nn::ParameterOp>(path, tensor, initializer.kind, llvm::APFloat(initializer.mean),
                                              llvm::APFloat(initializer.deviation));
-    if (oneDimensional)
+    if (traits.oneDimensional)
       parameter->setAttr("nn.one_dimensional", builder.getUnitAttr());
+    if (traits.tensorDimension >= 0)
+      parameter->setAttr("nn.tensor_dimension", builder.getI64IntegerAttr(traits.tensorDimension));
+    if (traits.wholeParts)
+      parameter->setAttr("nn.whole_parts", builder.getUnitAttr());
   }
   return read(path, tensor);
 }

@@ -27,6 +27,17 @@ struct ParameterInitializer {
   }
 };
 
+/// What is true of a parameter beside its shape.
+struct ParameterTraits {
+  /// One-dimensional in the checkpoint though it has more dimensions here (an attention bias [heads,
+  /// dimension]): it does not decay.
+  bool oneDimensional = false;
+  /// The dimension that tensor parallelism splits (arXiv:1909.08053); -1: none.
+  int64_t tensorDimension = -1;
+  /// A part of that dimension is a number of whole units, such as heads: it must divide.
+  bool wholeParts = false;
+};
+
 class ModelBuilder : public nn::ValueBuilder {
 public:
   ModelBuilder(mlir::ModuleOp module, mlir::OpBuilder &builder);
@@ -46,11 +57,9 @@ public:
   };
   [[nodiscard]] Scope scope(llvm::StringRef name) { return Scope(*this, name); }
 
-  /// The value of the parameter `name` of the current scope, float32. `oneDimensional` marks what is
-  /// one-dimensional in the checkpoint though it has more dimensions here (an attention bias [heads,
-  /// dimension]): it does not decay.
+  /// The value of the parameter `name` of the current scope, float32.
   mlir::Value parameter(llvm::StringRef name, llvm::ArrayRef<int64_t> shape, ParameterInitializer initializer,
-                        bool oneDimensional = false);
+                        ParameterTraits traits = {});
   mlir::Value boundary(mlir::Value x, int64_t layer);
 
 private:

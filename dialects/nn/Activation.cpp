@@ -103,7 +103,7 @@ void GluOp::buildVjp(VjpContext &context, ArrayRef<Value> cotangents, MutableArr
     out[1] = b.cast(b.mul(cotangents[0], activate(b, getKind(), getGate())),
                     context.cotangentType(1).getElementType());
 }
-ShardingRule GluOp::shardingRule() { return makeElementwiseRule(*this, {false, true}); }
+ShardingRule GluOp::shardingRule() { return makeElementwiseRule(*this, {false, false}); }
 int64_t GluOp::flops() { return 5 * elementCount(getResult()); }
 
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,5 @@
 //===- Attention.cpp - Attention: meaning, backward, checks, rules ----------===//
+#include "dialects/dist/Placement.h"
 #include "dialects/nn/NnOps.h"
 #include "dialects/nn/ValueBuilder.h"
 
@@ -6,6 +7,7 @@
 
 using namespace mlir;
 using namespace weft::nn;
+namespace dist = weft::dist;
 
 #define GET_OP_CLASSES
 #include "dialects/nn/NnAttention.cpp.inc"
@@ -70,7 +72,7 @@ template <typename OpTy> LogicalResult verifyAttention(OpTy op) {
       return op.emitOpError() << "expects one sink per head (" << sizes.heads << "), got " << sinks.getType();
   RankedTensorType lse =
       RankedTensorType::get({sizes.batch, sizes.heads, sizes.queries}, statisticsType(op.getQuery()));
-  if (op.getLse().getType() != lse)
+  if (dist::withoutPlacement(tensorType(op.getLse())) != lse)
     return op.emitOpError() << "expects a log-sum-exp of type " << lse << ", got " << op.getLse().getType();
   return success();
 }
@@ -80,7 +82,7 @@ template <typename OpTy> LogicalResult verifyOutput(OpTy op, StringRef what, Val
   Sizes sizes(op);
   auto wanted = RankedTensorType::get({sizes.batch, sizes.queries, sizes.heads, sizes.valueDimension},
                                       tensorType(op.getQuery()).getElementType());
-  if (output.getType() != wanted)
+  if (dist::withoutPlacement(tensorType(output)) != wanted)
     return op.emitOpError() << "expects " << what << " of type " << wanted << ", got " << output.getType();
   return success();
 }
@@ -144,11 +146,10 @@ Value weightRows(ValueBuilder &b, const Sizes &sizes, Value weights, Value rows)
 }
 
 template <typename OpTy> ShardingRule attentionRule(OpTy op, bool backward) {
-  // With query groups of one head each, heads and groups are one factor; else a group is the smallest unit,
-  // and the heads stay whole until the partitioner splits groups.
-  bool oneHeadPerGroup = Sizes(op).headsPerGroup() == 1;
+  // Heads are groups times the heads of a group: axes split groups first, then the heads of one group, whose
+  // key and value every part then has.
   SmallVector<std::string> operands, results;
-  std::string head = "n", group = oneHeadPerGroup ? "n" : "g";
+  std::string head = "(gr)", group = "g";
   std::string q = "bs" + head + "d", k = "bt" + group + "d", v = "bt" + group + "e", o = "bs" + head + "e",
               lse = "b" + head + "s";
   if (backward)
@@ -167,7 +168,7 @@ template <typename OpTy> ShardingRule attentionRule(OpTy op, bool backward) {
   SmallVector<bool> linear(operands.size(), false);
   // The forward is linear in the value, but its second result, the log-sum-exp, is not: no pending value
   // passes.
-  return makeShardingRule(op, operandTerms, resultTerms, 0, oneHeadPerGroup ? "stde" : "stdeng", linear);
+  return makeShardingRule(op, operandTerms, resultTerms, 0, "stde", linear);
 }
 } // namespace
 

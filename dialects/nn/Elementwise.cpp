@@ -10,6 +10,27 @@
 using namespace mlir;
 using namespace weft::nn;
 
+namespace {
+/// One type where all three are the same, else `(T, T) -> T`: a product of a pending value and a replicated
+/// one.
+ParseResult parseBinaryTypes(OpAsmParser &parser, Type &lhs, Type &rhs, Type &result) {
+  if (failed(parser.parseOptionalLParen())) {
+    if (parser.parseType(result))
+      return failure();
+    lhs = rhs = result;
+    return success();
+  }
+  return failure(parser.parseType(lhs) || parser.parseComma() || parser.parseType(rhs) || parser.parseRParen() ||
+                 parser.parseArrow() || parser.parseType(result));
+}
+void printBinaryTypes(OpAsmPrinter &printer, Operation *, Type lhs, Type rhs, Type result) {
+  if (lhs == result && rhs == result)
+    printer << result;
+  else
+    printer << "(" << lhs << ", " << rhs << ") -> " << result;
+}
+} // namespace
+
 #include "dialects/nn/NnElementwiseEnums.cpp.inc"
 #define GET_OP_CLASSES
 #include "dialects/nn/NnElementwise.cpp.inc"
@@ -64,12 +85,9 @@ ELEMENTWISE_RULE(CosOp, false)
 ELEMENTWISE_RULE(ErfOp, false)
 ELEMENTWISE_RULE(FloorOp, false)
 ELEMENTWISE_RULE(SignOp, false)
-ELEMENTWISE_RULE(AddOp, false, false)
-ELEMENTWISE_RULE(SubtractOp, false, false)
 ELEMENTWISE_RULE(MultiplyOp, true, true)
 // Integers are rounded toward zero.
 ELEMENTWISE_RULE(DivideOp, isFloat(getType()), false)
-ELEMENTWISE_RULE(MaximumOp, false, false)
 ELEMENTWISE_RULE(MinimumOp, false, false)
 ELEMENTWISE_RULE(PowerOp, false, false)
 ELEMENTWISE_RULE(AndOp, false, false)
@@ -77,10 +95,25 @@ ELEMENTWISE_RULE(OrOp, false, false)
 ELEMENTWISE_RULE(NotOp, false)
 ELEMENTWISE_RULE(IsFiniteOp, false)
 ELEMENTWISE_RULE(CompareOp, false, false)
-ELEMENTWISE_RULE(SelectOp, false, false, false)
 ELEMENTWISE_RULE(CastOp, isLinearCast(getOperand().getType(), getType()))
 ELEMENTWISE_RULE(StopGradientOp, true)
 #undef ELEMENTWISE_RULE
+
+/// Linear in the operands of these numbers together, in none alone.
+#define JOINT_RULE(OP, MEMBER, ...)                                                                          \
+  ShardingRule OP::shardingRule() {                                                                          \
+    ShardingRule rule = makeElementwiseRule(*this, SmallVector<bool>(getNumOperands(), false));              \
+    if (!tensorType(getResult()).getElementType().isInteger(1)) /* i1 has no sum */                          \
+      rule.MEMBER = {__VA_ARGS__};                                                                           \
+    return rule;                                                                                             \
+  }                                                                                                          \
+  int64_t OP::flops() { return elementCount(getResult()); }
+
+JOINT_RULE(AddOp, jointlyLinear, 0, 1)
+JOINT_RULE(SubtractOp, jointlyLinear, 0, 1)
+JOINT_RULE(SelectOp, jointlyLinear, 1, 2)
+JOINT_RULE(MaximumOp, jointlyMonotone, 0, 1)
+#undef JOINT_RULE
 
 //===----------------------------------------------------------------------===//
 // Derivatives. g is the cotangent of the result, x the operand, y the result.

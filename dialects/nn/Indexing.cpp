@@ -1,4 +1,5 @@
 //===- Indexing.cpp - Constants, generators, gather and scatter -------------===//
+#include "dialects/dist/Placement.h"
 #include "dialects/nn/NnOps.h"
 #include "dialects/nn/ValueBuilder.h"
 
@@ -6,6 +7,7 @@
 
 using namespace mlir;
 using namespace weft::nn;
+namespace dist = weft::dist;
 
 #define GET_OP_CLASSES
 #include "dialects/nn/NnIndexing.cpp.inc"
@@ -20,13 +22,11 @@ void NnDialect::registerIndexingOps() {
 OpFoldResult ConstantOp::fold(FoldAdaptor adaptor) { return getValue(); }
 /// A constant is the same everywhere: any dimension may be split if the values do not depend on it.
 ShardingRule ConstantOp::shardingRule() {
-  RankedTensorType type = tensorType(getResult());
   ShardingRule rule;
   rule.results.emplace_back();
-  for (int64_t dimension = 0; dimension < type.getRank(); ++dimension) {
-    rule.factors.push_back({type.getDimSize(dimension),
-                            getValue().isSplat() ? FactorKind::PassThrough : FactorKind::Replicated});
-    rule.results[0].push_back(static_cast<int>(dimension));
+  for (auto [dimension, size] : llvm::enumerate(dist::wholeShape(tensorType(getResult())))) {
+    rule.factors.push_back({size, getValue().isSplat() ? FactorKind::PassThrough : FactorKind::Replicated});
+    rule.results[0].push_back({static_cast<int>(dimension)});
   }
   return rule;
 }
@@ -41,10 +41,10 @@ LogicalResult IotaOp::verify() {
 ShardingRule IotaOp::shardingRule() {
   ShardingRule rule;
   rule.results.emplace_back();
-  for (auto [dimension, size] : llvm::enumerate(tensorType(getResult()).getShape())) {
+  for (auto [dimension, size] : llvm::enumerate(dist::wholeShape(tensorType(getResult())))) {
     rule.factors.push_back(
         {size, dimension == getDimension() ? FactorKind::Replicated : FactorKind::PassThrough});
-    rule.results[0].push_back(static_cast<int>(dimension));
+    rule.results[0].push_back({static_cast<int>(dimension)});
   }
   return rule;
 }
@@ -88,10 +88,13 @@ ShardingRule rowsRule(Operation *op, bool gather, int64_t indexRank, int64_t tab
   std::string rest;
   for (int64_t dimension = 1; dimension < tableRank; ++dimension)
     rest += static_cast<char>('b' + dimension);
+  // Rows of the table that a part does not have read as 0, and are not added to: indices less the part's start
+  // say which.
   std::string table = "v" + rest, rows = "A" + rest;
-  if (gather)
-    return makeShardingRule(op, {table, "A"}, {rows}, indexRank, "v", linear);
-  return makeShardingRule(op, {"A", rows}, {table}, indexRank, "v", linear);
+  ShardingRule rule = gather ? makeShardingRule(op, {table, "A"}, {rows}, indexRank, "", linear)
+                             : makeShardingRule(op, {"A", rows}, {table}, indexRank, "", linear);
+  rule.indices.push_back({(gather ? rule.operands[0] : rule.results[0])[0][0], gather ? 1 : 0});
+  return rule;
 }
 } // namespace
 

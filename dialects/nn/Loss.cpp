@@ -1,9 +1,11 @@
 //===- Loss.cpp - The loss head: meaning, backward, checks, rules -----------===//
+#include "dialects/dist/Placement.h"
 #include "dialects/nn/NnOps.h"
 #include "dialects/nn/ValueBuilder.h"
 
 using namespace mlir;
 using namespace weft::nn;
+namespace dist = weft::dist;
 
 #define GET_OP_CLASSES
 #include "dialects/nn/NnLoss.cpp.inc"
@@ -34,7 +36,7 @@ template <typename OpTy> LogicalResult verifyLoss(OpTy op, ArrayRef<std::pair<St
   if (tensorType(op.getTargets()).getShape() != row.getShape())
     return op.emitOpError() << "expects one target per row of the input, got " << op.getTargets().getType();
   for (auto [what, value] : rows)
-    if (value.getType() != row)
+    if (dist::withoutPlacement(tensorType(value)) != row)
       return op.emitOpError() << "expects " << what << " of type " << row << ", got " << value.getType();
   double smoothing = op.getLabelSmoothing().convertToDouble();
   if (!(smoothing >= 0.0 && smoothing < 1.0))

@@ -20,6 +20,7 @@ def NnDialect : Dialect {
     composites have a decomposition into primitives, which defines their meaning.
   }];
   let hasConstantMaterializer = 1;
+  let dependentDialects = ["::weft::dist::DistDialect"];
   // Each family of ops registers itself, in the file where it lives.
   let extraClassDeclaration = [{
     void registerActivationOps();

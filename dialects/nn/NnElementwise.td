@@ -12,14 +12,14 @@ class NnUnaryOp<string mnemonic, string what> : NnOp<mnemonic, [Pure, SameOperan
   let assemblyFormat = "$operand attr-dict `:` type($result)";
 }
 
-class NnBinaryOp<string mnemonic, string what, list<Trait> more = []> : NnOp<mnemonic, [Pure, SameOperandsAndResultType,
-    Elementwise, NnDifferentiable, NnShardable, NnCosted] # more> {
+class NnBinaryOp<string mnemonic, string what, list<Trait> more = []> : NnOp<mnemonic, [Pure, Elementwise,
+    SameOperandsAndResultShape, SameOperandsAndResultElementType, NnDifferentiable, NnShardable, NnCosted] # more> {
   let summary = what;
   let description = "Element by element, rounded once to the result type. Nothing broadcasts: `nn.broadcast` says it.\n\n"
-    "Example:\n```mlir\n%y = nn." # mnemonic # " %a, %b : tensor<4x8xf32>\n```\n\nConstraints: both operands and the result have one type.";
+    "Example:\n```mlir\n%y = nn." # mnemonic # " %a, %b : tensor<4x8xf32>\n```\n\nConstraints: both operands and the result have one type; on a mesh, placements as the sharding rule says.";
   let arguments = (ins NnTensor:$lhs, NnTensor:$rhs);
   let results = (outs NnTensor:$result);
-  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($result)";
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` custom<BinaryTypes>(type($lhs), type($rhs), type($result))";
 }
 
 def NegateOp : NnUnaryOp<"negate", "Minus x.">;

@@ -25,7 +25,10 @@ def ShardingRuleOpInterface : OpInterface<"ShardingRuleOpInterface"> {
   let cppNamespace = "::weft::nn";
   let description = [{
     How an op may be split, as factors in the sense of einsum letters. Placement and partitioning read nothing else.
+    The placements of an op's operands and results are held against it.
   }];
+  let verify = [{ return ::weft::nn::verifyPlacements($_op); }];
+  let verifyWithRegions = 1;
   let methods = [
     InterfaceMethod<"The rule of this op, from its types and attributes.",
       "::weft::nn::ShardingRule", "shardingRule">

@@ -2,7 +2,9 @@
 #ifndef WEFT_DIALECTS_NN_NNOPS_H
 #define WEFT_DIALECTS_NN_NNOPS_H
 
+#include "dialects/dist/DistDialect.h"
 #include "dialects/nn/NnSupport.h"
+#include "dialects/nn/PlacementRules.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinTypes.h"

@@ -1,5 +1,7 @@
 #include "dialects/nn/NnSupport.h"
 
+#include "dialects/dist/Placement.h"
+
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MathExtras.h"
@@ -23,39 +25,88 @@ std::string expandLeading(StringRef term, int64_t leading) {
 }
 } // namespace
 
+namespace {
+/// Collects the factors of terms; each letter is one.
+class RuleBuilder {
+public:
+  explicit RuleBuilder(FactorKind reduced) : reduced(reduced) {}
+
+  /// One entry per dimension of `term`. Sizes of letters that share a dimension come from `finish`.
+  SmallVector<DimensionFactors> add(StringRef term, ArrayRef<int64_t> shape) {
+    SmallVector<DimensionFactors> dimensions;
+    for (size_t at = 0; at < term.size(); ++at) {
+      StringRef letters = term.substr(at, 1);
+      if (term[at] == '(') {
+        letters = term.slice(at + 1, term.find(')', at));
+        at += letters.size() + 1;
+      }
+      DimensionFactors factors;
+      for (char letter : letters)
+        factors.push_back(factorOf(letter));
+      if (factors.size() == 1)
+        rule.factors[factors[0]].size = shape[dimensions.size()];
+      else
+        shared.push_back({factors, shape[dimensions.size()]});
+      dimensions.push_back(factors);
+    }
+    return dimensions;
+  }
+
+  ShardingRule finish() {
+    for (auto &[factors, size] : shared) {
+      int64_t rest = size;
+      int unknown = -1;
+      for (int factor : factors)
+        if (rule.factors[factor].size < 0)
+          unknown = factor;
+        else if (rule.factors[factor].size > 0)
+          rest /= rule.factors[factor].size;
+      if (unknown >= 0)
+        rule.factors[unknown].size = rest;
+    }
+    return std::move(rule);
+  }
+
+  int factorOf(char letter) {
+    auto found = llvm::find(letters, letter);
+    if (found == letters.end()) {
+      letters.push_back(letter);
+      rule.factors.push_back({-1, reduced});
+      return static_cast<int>(letters.size()) - 1;
+    }
+    return static_cast<int>(found - letters.begin());
+  }
+
+  ShardingRule rule;
+  SmallVector<char> letters;
+
+private:
+  FactorKind reduced;
+  SmallVector<std::pair<DimensionFactors, int64_t>> shared;
+};
+} // namespace
+
 ShardingRule makeShardingRule(Operation *op, ArrayRef<StringRef> operandTerms,
                               ArrayRef<StringRef> resultTerms, int64_t leading, StringRef replicated,
                               ArrayRef<bool> linear, FactorKind reduced) {
-  ShardingRule rule;
-  SmallVector<char> letters;
-  auto factorsOf = [&](const std::string &term, RankedTensorType type) {
-    SmallVector<int> factors;
-    for (auto [index, letter] : llvm::enumerate(term)) {
-      auto found = llvm::find(letters, letter);
-      if (found == letters.end()) {
-        letters.push_back(letter);
-        rule.factors.push_back({type.getDimSize(index), reduced});
-        found = std::prev(letters.end());
-      }
-      factors.push_back(static_cast<int>(found - letters.begin()));
-    }
-    return factors;
-  };
+  RuleBuilder builder(reduced);
+  std::string resultLetters;
   for (auto [term, operand] : llvm::zip_equal(operandTerms, op->getOperands()))
-    rule.operands.push_back(factorsOf(expandLeading(term, leading), tensorType(operand)));
-  for (auto [term, result] : llvm::zip_equal(resultTerms, op->getResults()))
-    rule.results.push_back(factorsOf(expandLeading(term, leading), tensorType(result)));
-  for (auto [letter, factor] : llvm::zip_equal(letters, rule.factors)) {
-    bool inAResult = llvm::any_of(resultTerms, [&](StringRef term) {
-      return expandLeading(term, leading).find(letter) != std::string::npos;
-    });
+    builder.rule.operands.push_back(
+        builder.add(expandLeading(term, leading), dist::wholeShape(tensorType(operand))));
+  for (auto [term, result] : llvm::zip_equal(resultTerms, op->getResults())) {
+    std::string expanded = expandLeading(term, leading);
+    builder.rule.results.push_back(builder.add(expanded, dist::wholeShape(tensorType(result))));
+    resultLetters += expanded;
+  }
+  for (auto [letter, factor] : llvm::zip_equal(builder.letters, builder.rule.factors)) {
     if (replicated.contains(letter))
       factor.kind = FactorKind::Replicated;
-    else if (inAResult)
+    else if (StringRef(resultLetters).contains(letter))
       factor.kind = FactorKind::PassThrough;
   }
-  rule.linear.assign(linear.begin(), linear.end());
-  return rule;
+  builder.rule.linear.assign(linear.begin(), linear.end());
+  return builder.finish();
 }
 
 ShardingRule makeElementwiseRule(Operation *op, ArrayRef<bool> linear) {

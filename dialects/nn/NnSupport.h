@@ -50,20 +50,35 @@ struct Factor {
   FactorKind kind;
 };
 
-/// The sharding rule of one op. Each dimension of each operand and result is one factor (an index into
-/// `factors`), or -1 for a dimension of size one that has none.
+/// The factors of one dimension, major to minor (indices into ShardingRule::factors). Heads are query groups
+/// times heads of a group; a dimension of size one may have none.
+using DimensionFactors = llvm::SmallVector<int, 2>;
+
+/// The sharding rule of one op, of the whole tensors' sizes in both views.
 struct ShardingRule {
   llvm::SmallVector<Factor> factors;
-  llvm::SmallVector<llvm::SmallVector<int>> operands;
-  llvm::SmallVector<llvm::SmallVector<int>> results;
+  llvm::SmallVector<llvm::SmallVector<DimensionFactors>> operands;
+  llvm::SmallVector<llvm::SmallVector<DimensionFactors>> results;
   /// Whether the results are linear in each operand, the others held fixed: a pending sum may pass through.
   llvm::SmallVector<bool> linear;
+  /// Operands in which the results are linear together (both of an addition): a pending sum passes if it is
+  /// pending in all of them.
+  llvm::SmallVector<int> jointlyLinear = {};
+  /// Operands whose pending maxima pass if they are pending in all of them.
+  llvm::SmallVector<int> jointlyMonotone = {};
+  /// Operand `operand` holds indices into a factor: a part sees them less its start, and what is then out of
+  /// range has no part in the result.
+  struct Indices {
+    int factor;
+    int operand;
+  };
+  llvm::SmallVector<Indices> indices = {};
 };
 
 /// The rule with one einsum-like term per operand and result ("bsh", "h"): letters that are in no result are
 /// of `reduced` kind, those in `replicated` cannot be split. Upper-case letters stand for the leading
-/// dimensions
-/// `...` that a composite accepts in any number: "A" expands to as many factors as `leading` says.
+/// dimensions `...` that a composite accepts in any number: "A" expands to as many factors as `leading` says.
+/// "(gr)" is one dimension of two factors; all but one of them are dimensions of their own elsewhere.
 ShardingRule makeShardingRule(mlir::Operation *op, llvm::ArrayRef<llvm::StringRef> operandTerms,
                               llvm::ArrayRef<llvm::StringRef> resultTerms, int64_t leading,
                               llvm::StringRef replicated, llvm::ArrayRef<bool> linear,

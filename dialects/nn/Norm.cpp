@@ -1,9 +1,11 @@
 //===- Norm.cpp - Normalizations and rotary embedding -----------------------===//
+#include "dialects/dist/Placement.h"
 #include "dialects/nn/NnOps.h"
 #include "dialects/nn/ValueBuilder.h"
 
 using namespace mlir;
 using namespace weft::nn;
+namespace dist = weft::dist;
 
 #define GET_OP_CLASSES
 #include "dialects/nn/NnNorm.cpp.inc"
@@ -27,7 +29,7 @@ RankedTensorType rowType(Value input) {
 int64_t lastSize(Value value) { return tensorType(value).getShape().back(); }
 
 LogicalResult expectType(Operation *op, StringRef what, Value value, RankedTensorType wanted) {
-  if (value.getType() != wanted)
+  if (dist::withoutPlacement(tensorType(value)) != dist::withoutPlacement(wanted))
     return op->emitOpError() << "expects " << what << " of type " << wanted << ", got " << value.getType();
   return success();
 }

@@ -1,4 +1,5 @@
 //===- Program.cpp - Symbols, the step, layer boundaries --------------------===//
+#include "dialects/dist/Placement.h"
 #include "dialects/nn/NnOps.h"
 #include "dialects/nn/ValueBuilder.h"
 
@@ -9,6 +10,7 @@
 
 using namespace mlir;
 using namespace weft::nn;
+namespace dist = weft::dist;
 
 #include "dialects/nn/NnProgramEnums.cpp.inc"
 #define GET_OP_CLASSES
@@ -107,6 +109,19 @@ LogicalResult verifyNames(Operation *op, ArrayAttr names, size_t values) {
   return verifyUnique(op, names);
 }
 
+/// The type of one of the parts that `whole` stacks along its first dimension; null if a mesh splits that.
+RankedTensorType partOfStack(RankedTensorType whole) {
+  dist::Placement placement = dist::placementOf(whole);
+  if (!placement)
+    return RankedTensorType::get(whole.getShape().drop_front(), whole.getElementType());
+  if (!placement.splits.front().axes.empty())
+    return {};
+  placement.splits.erase(placement.splits.begin());
+  ArrayRef<int64_t> shape = dist::wholeShape(whole).drop_front();
+  return dist::isLocal(whole) ? dist::localType(shape, whole.getElementType(), placement)
+                              : dist::globalType(shape, whole.getElementType(), placement);
+}
+
 /// Checks the types of `arguments` against `wanted`, in order.
 LogicalResult verifyArguments(StepOp step, StringRef region, ValueRange arguments, TypeRange wanted) {
   if (arguments.size() != wanted.size())
@@ -155,7 +170,7 @@ LogicalResult StepOp::verifyRegions() {
     Type part = getMicrobatch().getArgument(index).getType();
     bool perStep = part == whole;
     bool stacked = whole.getRank() > 0 && whole.getDimSize(0) == microbatches &&
-                   part == RankedTensorType::get(whole.getShape().drop_front(), whole.getElementType());
+                   part == partOfStack(whole);
     if (!perStep && !stacked)
       return emitOpError() << "expects input " << getInputNames()[index] << " of microbatch to be one of the "
                            << microbatches << " parts of " << whole << " or all of it, got " << part;
@@ -177,9 +192,14 @@ LogicalResult CarryOp::verify() {
   for (Attribute combiner : getCombiners())
     if (!llvm::is_contained({"sum", "max", "min"}, cast<StringAttr>(combiner).getValue()))
       return emitOpError() << "expects combiners sum, max or min, got " << combiner;
-  for (Value value : getValues())
+  for (auto [value, combiner] : llvm::zip_equal(getValues(), getCombiners().getAsValueRange<StringAttr>())) {
     if (tensorType(value).getElementType().isInteger(1))
       return emitOpError() << "folds floats and integers, got " << value.getType()
                            << "; nn.cast makes it an integer";
+    dist::Placement placement = dist::placementOf(value);
+    if ((!placement.sum.empty() && combiner != "sum") || (!placement.max.empty() && combiner != "max"))
+      return emitOpError() << "folds with " << combiner << " a value that is pending otherwise: "
+                           << dist::describe(placement) << ". Reshard it first";
+  }
   return success();
 }

@@ -1,4 +1,5 @@
 //===- Shape.cpp - Primitives that move values: checks, derivatives, rules --===//
+#include "dialects/dist/Placement.h"
 #include "dialects/nn/NnOps.h"
 #include "dialects/nn/ValueBuilder.h"
 
@@ -6,6 +7,7 @@
 
 using namespace mlir;
 using namespace weft::nn;
+namespace dist = weft::dist;
 
 #define GET_OP_CLASSES
 #include "dialects/nn/NnShape.cpp.inc"
@@ -35,24 +37,24 @@ bool wants(VjpContext &context, ArrayRef<Value> cotangents, unsigned index) {
 /// A rule in which only the listed (operand dimension, result dimension) pairs pass through; all else is
 /// whole.
 ShardingRule makePairedRule(Operation *op, ArrayRef<std::pair<int64_t, int64_t>> pairs) {
-  RankedTensorType from = tensorType(op->getOperand(0)), to = tensorType(op->getResult(0));
+  ArrayRef<int64_t> from = dist::wholeShape(tensorType(op->getOperand(0))),
+                    to = dist::wholeShape(tensorType(op->getResult(0)));
   ShardingRule rule;
-  rule.operands.push_back(SmallVector<int>(from.getRank(), -1));
-  rule.results.push_back(SmallVector<int>(to.getRank(), -1));
+  rule.operands.emplace_back(from.size());
+  rule.results.emplace_back(to.size());
   auto addFactor = [&](int64_t size, FactorKind kind) {
     rule.factors.push_back({size, kind});
-    return static_cast<int>(rule.factors.size()) - 1;
+    return DimensionFactors{static_cast<int>(rule.factors.size()) - 1};
   };
   for (auto [source, target] : pairs)
-    rule.operands[0][source] = rule.results[0][target] =
-        addFactor(from.getDimSize(source), FactorKind::PassThrough);
-  for (auto [factors, type] : {std::pair(&rule.operands[0], from), std::pair(&rule.results[0], to)})
-    for (auto [index, factor] : llvm::enumerate(*factors))
-      if (factor < 0)
-        factor = addFactor(type.getDimSize(index), FactorKind::Replicated);
+    rule.operands[0][source] = rule.results[0][target] = addFactor(from[source], FactorKind::PassThrough);
+  for (auto [dimensions, shape] : {std::pair(&rule.operands[0], from), std::pair(&rule.results[0], to)})
+    for (auto [factors, size] : llvm::zip_equal(*dimensions, shape))
+      if (factors.empty())
+        factors = addFactor(size, FactorKind::Replicated);
   rule.linear = {true};
   for (size_t operand = 1; operand < op->getNumOperands(); ++operand) {
-    rule.operands.push_back(SmallVector<int>(tensorType(op->getOperand(operand)).getRank(), -1));
+    rule.operands.emplace_back(tensorType(op->getOperand(operand)).getRank());
     rule.linear.push_back(false);
   }
   return rule;
@@ -81,28 +83,49 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
     return getOperand();
   return {};
 }
-/// Dimensions pass through where the prefix products agree on both sides of them: [a, b c] -> [a, b, c] keeps
-/// a.
+/// Factors are the pieces between all places where a prefix product of either side ends, if the pieces of
+/// both sides fit together: [a b, c] -> [a, b c] has the factors a, b, c. Where they do not fit, dimensions
+/// stay whole.
 ShardingRule ReshapeOp::shardingRule() {
-  ArrayRef<int64_t> from = tensorType(getOperand()).getShape(), to = tensorType(getResult()).getShape();
-  SmallVector<std::pair<int64_t, int64_t>> pairs;
+  ArrayRef<int64_t> from = dist::wholeShape(tensorType(getOperand())), to = dist::wholeShape(getType());
+  ShardingRule rule;
+  rule.linear = {true};
+  rule.operands.emplace_back(from.size());
+  rule.results.emplace_back(to.size());
   size_t i = 0, j = 0;
-  int64_t before = 1, beforeResult = 1;
+  int64_t left = from.empty() ? 1 : from[0], right = to.empty() ? 1 : to[0];
+  auto addFactor = [&](int64_t size, FactorKind kind) {
+    rule.factors.push_back({size, kind});
+    return static_cast<int>(rule.factors.size()) - 1;
+  };
   while (i < from.size() && j < to.size()) {
-    if (before == beforeResult && from[i] == to[j]) {
-      pairs.push_back({i, j});
-      before *= from[i++], beforeResult *= to[j++];
-    } else if (before * from[i] <= beforeResult * to[j]) {
-      before *= from[i++];
-      if (before == beforeResult * to[j])
-        beforeResult *= to[j++];
-    } else {
-      beforeResult *= to[j++];
-      if (beforeResult == before * from[i])
-        before *= from[i++];
-    }
+    int64_t piece = std::min(left, right);
+    bool fits = piece > 0 && left % piece == 0 && right % piece == 0;
+    if (!fits)
+      break;
+    // Minor pieces would come first from this end, so the larger side is cut at its major end.
+    int factor = addFactor(piece, FactorKind::PassThrough);
+    rule.operands[0][i].push_back(factor);
+    rule.results[0][j].push_back(factor);
+    left /= piece, right /= piece;
+    if (left == 1 && ++i < from.size())
+      left = from[i];
+    if (right == 1 && ++j < to.size())
+      right = to[j];
   }
-  return makePairedRule(*this, pairs);
+  // What is left over: sizes of one, or pieces that do not fit.
+  for (auto [dimensions, shape] : {std::pair(&rule.operands[0], from), std::pair(&rule.results[0], to)})
+    for (auto [factors, size] : llvm::zip_equal(*dimensions, shape)) {
+      int64_t covered = 1;
+      for (int factor : factors)
+        covered *= rule.factors[factor].size;
+      if (covered != size || factors.empty()) {
+        for (int factor : factors)
+          rule.factors[factor].kind = FactorKind::Replicated;
+        factors.push_back(addFactor(covered == 0 ? size : size / covered, FactorKind::Replicated));
+      }
+    }
+  return rule;
 }
 int64_t ReshapeOp::flops() { return 0; }
 
@@ -184,15 +207,14 @@ OpFoldResult BroadcastOp::fold(FoldAdaptor adaptor) {
 /// A dimension that the operand lacks passes through freely: each part repeats its own.
 ShardingRule BroadcastOp::shardingRule() {
   ShardingRule rule;
-  RankedTensorType to = tensorType(getResult());
   rule.operands.emplace_back();
   rule.results.emplace_back();
-  for (int64_t dimension = 0; dimension < to.getRank(); ++dimension) {
-    rule.factors.push_back({to.getDimSize(dimension), FactorKind::PassThrough});
-    rule.results[0].push_back(static_cast<int>(dimension));
+  for (auto [dimension, size] : llvm::enumerate(dist::wholeShape(getType()))) {
+    rule.factors.push_back({size, FactorKind::PassThrough});
+    rule.results[0].push_back({static_cast<int>(dimension)});
   }
   for (int64_t dimension : getDimensions())
-    rule.operands[0].push_back(static_cast<int>(dimension));
+    rule.operands[0].push_back({static_cast<int>(dimension)});
   rule.linear = {true};
   return rule;
 }
@@ -264,7 +286,7 @@ void SliceOp::buildVjp(VjpContext &context, ArrayRef<Value> cotangents, MutableA
 ShardingRule SliceOp::shardingRule() {
   SmallVector<std::pair<int64_t, int64_t>> pairs;
   for (int64_t dimension = 0; dimension < tensorType(getOperand()).getRank(); ++dimension)
-    if (tensorType(getOperand()).getDimSize(dimension) == tensorType(getResult()).getDimSize(dimension))
+    if (dist::wholeShape(tensorType(getOperand()))[dimension] == dist::wholeShape(getType())[dimension])
       pairs.push_back({dimension, dimension});
   return makePairedRule(*this, pairs);
 }
@@ -312,20 +334,21 @@ void ConcatenateOp::buildVjp(VjpContext &context, ArrayRef<Value> cotangents, Mu
 }
 ShardingRule ConcatenateOp::shardingRule() {
   ShardingRule rule;
-  RankedTensorType to = tensorType(getResult());
   auto dimension = static_cast<int64_t>(getDimension());
-  SmallVector<int> shared;
-  for (int64_t index = 0; index < to.getRank(); ++index) {
-    rule.factors.push_back(
-        {to.getDimSize(index), index == dimension ? FactorKind::Replicated : FactorKind::PassThrough});
-    shared.push_back(static_cast<int>(index));
+  SmallVector<DimensionFactors> shared;
+  for (auto [index, size] : llvm::enumerate(dist::wholeShape(getType()))) {
+    rule.factors.push_back({size, static_cast<int64_t>(index) == dimension ? FactorKind::Replicated
+                                                                           : FactorKind::PassThrough});
+    shared.push_back({static_cast<int>(index)});
   }
-  for (Value operand : getInputs()) {
-    SmallVector<int> factors = shared;
-    rule.factors.push_back({tensorType(operand).getDimSize(dimension), FactorKind::Replicated});
-    factors[dimension] = static_cast<int>(rule.factors.size()) - 1;
+  for (auto [index, operand] : llvm::enumerate(getInputs())) {
+    SmallVector<DimensionFactors> factors = shared;
+    rule.factors.push_back({dist::wholeShape(tensorType(operand))[dimension], FactorKind::Replicated});
+    factors[dimension] = {static_cast<int>(rule.factors.size()) - 1};
     rule.operands.push_back(factors);
     rule.linear.push_back(false);
+    if (!getType().getElementType().isInteger(1)) // i1 has no sum
+      rule.jointlyLinear.push_back(static_cast<int>(index));
   }
   rule.results.push_back(shared);
   return rule;

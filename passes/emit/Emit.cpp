@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/emit/Emit.h"
 
+#include "dialects/dist/Placement.h"
 #include "dialects/nn/NnDialect.h"
 #include "dialects/sched/SchedDialect.h"
 #include "passes/analysis/KernelCalls.h"
@@ -62,6 +63,7 @@ public:
 
   FailureOr<Executable> run() {
     executable.weftVersion = WEFT_VERSION;
+    emitMesh();
     emitBases();
     emitVariables();
     emitConstants();
@@ -72,6 +74,30 @@ public:
   }
 
 private:
+  void emitMesh() {
+    auto mesh = module->getAttrOfType<dist::MeshAttr>(dist::kMeshAttribute);
+    if (!mesh)
+      return;
+    for (auto [name, size] : llvm::zip_equal(mesh.getNames(), mesh.getSizes()))
+      executable.mesh.axes.push_back({name.getValue().str(), static_cast<uint32_t>(size)});
+    for (NamedAttribute role : mesh.getRoles()) {
+      ArrayRef<int64_t> axes = cast<DenseI64ArrayAttr>(role.getValue()).asArrayRef();
+      executable.mesh.roles.push_back({role.getName().str(), {axes.begin(), axes.end()}});
+    }
+  }
+
+  /// Empty where every rank holds the whole.
+  static TensorPlacement placementOf(Operation *op) {
+    auto local = op->getAttrOfType<dist::LocalAttr>(dist::kPlacementAttribute);
+    TensorPlacement placement;
+    if (!local || dist::placementOf(local.getPlacement()).isReplicated())
+      return placement;
+    placement.globalShape.assign(local.getWholeShape().begin(), local.getWholeShape().end());
+    for (const dist::Split &split : dist::placementOf(local.getPlacement()).splits)
+      placement.dimensions.push_back({{split.axes.begin(), split.axes.end()}});
+    return placement;
+  }
+
   Reference referenceOf(sched::PlaceAttr place) {
     return {baseIndex.lookup(place.getBase()), static_cast<uint64_t>(place.getOffset())};
   }
@@ -115,6 +141,7 @@ private:
       variable.initializer = {InitializerKind::Uniform, {mean - deviation, mean + deviation}};
       break;
     }
+    variable.placement = placementOf(&op);
     executable.variables.push_back(std::move(variable));
   }
 
@@ -168,7 +195,7 @@ private:
     TensorType type = toTensorType(cast<RankedTensorType>(slot.getType()));
     Reference place = referenceOf(*slot.getPlace());
     if (slot.getKind() == sched::SlotKind::input && name.consume_front("input/"))
-      program.inputs.push_back({name.str(), type, place, slot.getPerMicrobatch()});
+      program.inputs.push_back({name.str(), type, place, slot.getPerMicrobatch(), placementOf(slot)});
     else if (slot.getKind() == sched::SlotKind::output && name.consume_front("output/"))
       program.outputs.push_back({name.str(), type, place});
     slotPlaces[slot.getName()] = *slot.getPlace();

@@ -13,6 +13,7 @@
 #include "kernels/collective/Collective.h"
 #include "kernels/cpu/Cpu.h"
 #include "passes/analysis/KernelCalls.h"
+#include "passes/fuse/ErasePlacements.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -35,9 +36,13 @@ public:
 
   LogicalResult run() {
     moveStoresToEnd();
+    llvm::DenseSet<Operation *> before; // collectives
+    for (auto launch : block.getOps<sched::LaunchOp>())
+      before.insert(launch);
     mergeLossHeads(block);
     for (auto launch : block.getOps<sched::LaunchOp>())
-      ++counts[launch.getKernel().str()].first;
+      if (!before.contains(launch))
+        ++counts[launch.getKernel().str()].first;
     decomposeComposites();
     removeIdentities();
     eraseUnused();
@@ -153,6 +158,8 @@ private:
 class FusePass : public impl::FuseBase<FusePass> {
 public:
   void runOnOperation() override {
+    if (failed(erasePlacements(getOperation())))
+      return signalPassFailure();
     CompositeCounts counts;
     auto result = getOperation().walk([&](sched::ActionOp action) {
       return failed(ActionFuser(action, counts).run()) ? WalkResult::interrupt() : WalkResult::advance();

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/pipeline/Schedule.h"
 
+#include "dialects/dist/Placement.h"
 #include "dialects/nn/NnDialect.h"
 #include "dialects/nn/ValueBuilder.h"
 #include "dialects/sched/SchedDialect.h"
@@ -84,6 +85,18 @@ Value neutralElement(ValueBuilder &b, StringRef combiner, Value like) {
   APInt bound = combiner == "max" ? APInt::getSignedMinValue(integer.getWidth())
                                   : APInt::getSignedMaxValue(integer.getWidth());
   return b.create<ConstantOp>(cast<ElementsAttr>(Attribute(DenseElementsAttr::get(tensorType(like), bound))));
+}
+
+/// The type of `count` parts, stacked along a new first dimension.
+RankedTensorType stackOf(RankedTensorType part, int64_t count) {
+  SmallVector<int64_t> shape(dist::wholeShape(part));
+  shape.insert(shape.begin(), count);
+  dist::Placement placement = dist::placementOf(part);
+  if (!placement)
+    return RankedTensorType::get(shape, part.getElementType());
+  placement.splits.insert(placement.splits.begin(), dist::Split());
+  return dist::isLocal(part) ? dist::localType(shape, part.getElementType(), placement)
+                             : dist::globalType(shape, part.getElementType(), placement);
 }
 
 class StepScheduler {
@@ -176,15 +189,16 @@ private:
     OpBuilder &builder = program.builder;
     builder.setInsertionPointToStart(&block);
     ValueBuilder b(builder, argument.getLoc());
-    SmallVector<int64_t> stacked(input.part.getShape());
-    stacked.insert(stacked.begin(), 1);
+    RankedTensorType stacked = stackOf(input.part, 1);
     SmallVector<Value> parts;
     for (int64_t microbatch = 0; microbatch < microbatches; ++microbatch) {
       Value part = sched::LoadOp::create(builder, argument.getLoc(), input.part, builder.getStringAttr(slot),
                                          builder.getI64IntegerAttr(microbatch));
-      parts.push_back(b.reshape(part, stacked));
+      parts.push_back(b.create<ReshapeOp>(stacked, part));
     }
-    argument.replaceAllUsesWith(parts.size() == 1 ? parts.front() : b.concatenate(parts, 0));
+    argument.replaceAllUsesWith(parts.size() == 1
+                                    ? parts.front()
+                                    : b.create<ConcatenateOp>(stackOf(input.part, microbatches), parts, 0).getResult());
   }
 
   void scheduleMicrobatch() {

@@ -4,13 +4,16 @@
 // (--run-reproducer). Kernels are those of AVX2, so that what is printed does not depend on the machine.
 //
 //===----------------------------------------------------------------------===//
+#include "dialects/dist/DistDialect.h"
 #include "dialects/nn/NnDialect.h"
 #include "dialects/sched/SchedDialect.h"
 #include "kernels/cpu/Cpu.h"
 #include "passes/differentiate/Differentiate.h"
 #include "passes/fuse/Fuse.h"
 #include "passes/memory/Memory.h"
+#include "passes/partition/Partition.h"
 #include "passes/pipeline/Schedule.h"
+#include "passes/place/Place.h"
 #include "passes/precision/Precision.h"
 #include "passes/update/Update.h"
 
@@ -21,12 +24,15 @@
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  registry.insert<mlir::func::FuncDialect, weft::nn::NnDialect, weft::sched::SchedDialect>();
+  registry.insert<mlir::func::FuncDialect, weft::nn::NnDialect, weft::dist::DistDialect, weft::sched::SchedDialect>();
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   weft::registerPrecisionPass();
   weft::registerDifferentiatePass();
   weft::registerUpdatePass();
+  weft::registerSeedPlacementsPass();
+  weft::registerPlacePass();
+  weft::registerPartitionPass();
   weft::registerSchedulePass();
   weft::registerFusePass();
   weft::registerMemoryPass();

@@ -14,10 +14,24 @@ namespace weft::trials {
 namespace {
 constexpr double kTolerance = 1e-12; ///< relative to max(|.|, 1): sums in another order
 
-/// The dimension that a factor takes in a term, or -1.
-int64_t dimensionOf(ArrayRef<int> term, int factor) {
-  auto found = llvm::find(term, factor);
-  return found == term.end() ? -1 : found - term.begin();
+/// Where a factor is in a term: the dimension (-1: nowhere), and the sizes of the factors before and behind it
+/// in that dimension.
+struct Position {
+  int64_t dimension = -1, before = 1, behind = 1;
+};
+
+/// Values with every factor of every dimension as a dimension of its own, and back.
+std::vector<int64_t> around(const std::vector<int64_t> &shape, Position at, int64_t size) {
+  std::vector<int64_t> apart(shape.begin(), shape.begin() + at.dimension);
+  apart.insert(apart.end(), {at.before, size, at.behind});
+  apart.insert(apart.end(), shape.begin() + at.dimension + 1, shape.end());
+  return apart;
+}
+std::vector<int64_t> together(std::vector<int64_t> apart, Position at) {
+  auto first = apart.begin() + at.dimension;
+  *first *= first[1] * first[2];
+  apart.erase(first + 1, first + 3);
+  return apart;
 }
 
 class RuleChecker {
@@ -38,7 +52,9 @@ public:
         checkFactor(static_cast<int>(index));
     for (auto [index, linear] : llvm::enumerate(rule.linear))
       if (linear)
-        checkLinear(index);
+        checkLinear({static_cast<int>(index)});
+    if (!rule.jointlyLinear.empty())
+      checkLinear(rule.jointlyLinear);
   }
 
 private:
@@ -51,18 +67,38 @@ private:
            checkTerms(rule.results, item.op->getResults());
   }
 
-  bool checkTerms(ArrayRef<SmallVector<int>> terms, ValueRange values) {
+  bool checkTerms(ArrayRef<SmallVector<nn::DimensionFactors>> terms, ValueRange values) {
     for (auto [term, value] : llvm::zip_equal(terms, values)) {
       ArrayRef<int64_t> shape = nn::tensorType(value).getShape();
       if (term.size() != shape.size())
         return refuse("has a term whose length is not the rank");
-      for (auto [factor, size] : llvm::zip_equal(term, shape))
-        if (factor < 0
-                ? size != 1
-                : static_cast<size_t>(factor) >= rule.factors.size() || rule.factors[factor].size != size)
-          return refuse("has a factor of another size than a dimension that it takes");
+      for (auto [factors, size] : llvm::zip_equal(term, shape)) {
+        int64_t product = 1;
+        for (int factor : factors) {
+          if (factor < 0 || static_cast<size_t>(factor) >= rule.factors.size())
+            return refuse("names a factor that there is not");
+          product *= rule.factors[factor].size;
+        }
+        if (product != size)
+          return refuse("has factors of another size than a dimension that they take");
+      }
     }
     return true;
+  }
+
+  Position positionOf(ArrayRef<nn::DimensionFactors> term, int factor) const {
+    for (auto [dimension, factors] : llvm::enumerate(term)) {
+      auto found = llvm::find(factors, factor);
+      if (found == factors.end())
+        continue;
+      Position at{static_cast<int64_t>(dimension)};
+      for (int before : llvm::make_range(factors.begin(), found))
+        at.before *= rule.factors[before].size;
+      for (int behind : llvm::make_range(found + 1, factors.end()))
+        at.behind *= rule.factors[behind].size;
+      return at;
+    }
+    return {};
   }
 
   bool refuse(const std::string &why) {
@@ -70,20 +106,32 @@ private:
     return false;
   }
 
-  Tensor part(const Tensor &value, int64_t dimension, int64_t start, int64_t size) const {
-    std::vector<int64_t> offsets(value.shape.size(), 0), sizes = value.shape;
-    offsets[dimension] = start, sizes[dimension] = size;
-    return *reference::slice(value, offsets, sizes);
+  Tensor part(const Tensor &value, Position at, int factor, int64_t start, int64_t size) const {
+    Tensor apart = *reference::reshape(value, around(value.shape, at, rule.factors[factor].size));
+    std::vector<int64_t> offsets(apart.shape.size(), 0), sizes = apart.shape;
+    offsets[at.dimension + 1] = start, sizes[at.dimension + 1] = size;
+    Tensor cut = *reference::slice(apart, offsets, sizes);
+    return *reference::reshape(cut, together(cut.shape, at));
+  }
+
+  /// Indices into the factor, less the part's start.
+  Tensor shifted(const Tensor &indices, int64_t start) const {
+    Tensor offsets = indices;
+    std::fill(offsets.integers.begin(), offsets.integers.end(), start);
+    return *reference::binary(reference::Binary::Subtract, indices, offsets);
   }
 
   /// The op on indices [start, start + size) of a factor.
   FailureOr<std::vector<Tensor>> evaluatePart(int factor, int64_t start, int64_t size) {
     std::vector<Tensor> operands;
     SmallVector<Type> types;
-    for (auto [value, term, operand] :
-         llvm::zip_equal(item.operands, rule.operands, item.op->getOperands())) {
-      int64_t dimension = dimensionOf(term, factor);
-      operands.push_back(dimension < 0 ? value : part(value, dimension, start, size));
+    for (auto [index, value, term, operand] :
+         llvm::enumerate(item.operands, rule.operands, item.op->getOperands())) {
+      Position at = positionOf(term, factor);
+      operands.push_back(at.dimension < 0 ? value : part(value, at, factor, start, size));
+      for (auto [indexed, holder] : rule.indices)
+        if (indexed == factor && holder == static_cast<int>(index))
+          operands.back() = shifted(operands.back(), start);
       types.push_back(RankedTensorType::get(operands.back().shape, nn::tensorType(operand).getElementType()));
     }
     OwningOpRef<ModuleOp> module = ModuleOp::create(item.op->getLoc());
@@ -93,8 +141,8 @@ private:
     op->setOperands(function.getArguments());
     for (auto [result, term] : llvm::zip_equal(op->getResults(), rule.results)) {
       SmallVector<int64_t> shape(nn::tensorType(result).getShape());
-      if (int64_t dimension = dimensionOf(term, factor); dimension >= 0)
-        shape[dimension] = size;
+      if (Position at = positionOf(term, factor); at.dimension >= 0)
+        shape[at.dimension] = at.before * size * at.behind;
       result.setType(RankedTensorType::get(shape, nn::tensorType(result).getElementType()));
     }
     if (auto constant = dyn_cast<nn::ConstantOp>(op)) // only a splat can be split
@@ -130,8 +178,13 @@ private:
     std::vector<Tensor> parts;
     for (const std::vector<Tensor> &results : computed)
       parts.push_back(results[result]);
-    if (int64_t dimension = dimensionOf(rule.results[result], factor); dimension >= 0)
-      return *reference::concatenate(parts, dimension);
+    if (Position at = positionOf(rule.results[result], factor); at.dimension >= 0) {
+      for (Tensor &part : parts)
+        part = *reference::reshape(
+            part, around(part.shape, at, part.shape[at.dimension] / std::max<int64_t>(at.before * at.behind, 1)));
+      Tensor whole = *reference::concatenate(parts, at.dimension + 1);
+      return *reference::reshape(whole, together(whole.shape, at));
+    }
     bool maximum = rule.factors[factor].kind == nn::FactorKind::Max;
     Tensor total = parts.front();
     for (size_t index = 1; index < parts.size(); ++index)
@@ -140,22 +193,25 @@ private:
     return total;
   }
 
-  void checkLinear(size_t index) {
+  /// Linear in these operands together.
+  void checkLinear(ArrayRef<int> indices) {
     std::vector<Tensor> other = item.operands, sum = item.operands;
-    other[index] = randomLike(random, item.operands[index]);
-    if (other[index].dtype == DType::I1)
-      return report.fail(absl::StrCat("operand ", index, " holds i1 and cannot be a sum: ", item.text()));
-    sum[index] = addTensors(item.operands[index], other[index]);
+    for (int index : indices) {
+      other[index] = randomLike(random, item.operands[index]);
+      if (other[index].dtype == DType::I1)
+        return report.fail(absl::StrCat("operand ", index, " holds i1 and cannot be a sum: ", item.text()));
+      sum[index] = addTensors(item.operands[index], other[index]);
+    }
     FailureOr<std::vector<Tensor>> ofOther = evaluate(item.function(), other),
                                    ofSum = evaluate(item.function(), sum);
     if (failed(ofOther) || failed(ofSum))
       return report.fail("cannot be evaluated: " + item.text());
     for (size_t result = 0; result < whole.size(); ++result) {
       if (whole[result].dtype == DType::I1)
-        return report.fail(absl::StrCat("a result of i1 is linear in operand ", index, ": ", item.text()));
+        return report.fail(absl::StrCat("a result of i1 is linear in operand ", indices.front(), ": ", item.text()));
       Tensor together = sabotage ? whole[result] : addTensors(whole[result], (*ofOther)[result]);
       report.compare("linear", relativeDistance(together, (*ofSum)[result]), kTolerance,
-                     absl::StrCat("result ", result, " is not linear in operand ", index, ": ", item.text()));
+                     absl::StrCat("result ", result, " is not linear in operand ", indices.front(), ": ", item.text()));
     }
   }
 

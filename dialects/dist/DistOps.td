@@ -1,0 +1,175 @@
+//===- DistOps.td - What changes a placement --------------------------------===//
+#ifndef WEFT_DIALECTS_DIST_DISTOPS
+#define WEFT_DIALECTS_DIST_DISTOPS
+
+include "dialects/dist/DistBase.td"
+
+class DistOp<string mnemonic, list<Trait> traits = []> : Op<DistDialect, mnemonic, traits>;
+
+def DistTensor : StaticShapeTensorOf<[I1, I32, I64, BF16, F16, F32, F64]>;
+
+def TokenType : TypeDef<DistDialect, "Token"> {
+  let mnemonic = "token";
+  let summary = "A collective on its way; `dist.wait` gives its result.";
+  let parameters = (ins "::mlir::RankedTensorType":$tensor);
+  let assemblyFormat = "`<` $tensor `>`";
+}
+
+def PendingKindAttr : I32EnumAttr<"PendingKind", "which reduction is still to be taken", [
+    I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"max", 1>]> {
+  let cppNamespace = "::weft::dist";
+}
+
+def ReshardOp : DistOp<"reshard", [Pure]> {
+  let summary = "The same value at another placement.";
+  let description = [{
+    In the global view the only op that changes a placement. Pending axes that the result does not have are reduced;
+    axes that the result has more of split what was replicated, or make a pending sum of it (one rank keeps the value).
+    `partition` lowers it over the shortest path of collectives.
+
+    Example:
+    ```mlir
+    %y = dist.reshard %x : tensor<4x8xf32, #dist.at<#mesh, [], [], sum [t0]>> -> tensor<4x8xf32, #dist.at<#mesh, [t0], []>>
+    ```
+
+    Constraints: global types of one shape, element type and mesh; what becomes a pending sum was replicated or already
+    pending, and nothing becomes a pending maximum.
+  }];
+  let arguments = (ins DistTensor:$operand);
+  let results = (outs DistTensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($operand) `->` type($result)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+// A collective that starts here; its axes are the group, major to minor.
+class DistStartOp<string mnemonic> : DistOp<mnemonic # ".start"> {
+  let results = (outs TokenType:$token);
+  let hasVerifier = 1;
+}
+
+def AllGatherStartOp : DistStartOp<"all_gather"> {
+  let summary = "Puts a dimension together over the axes that split it last.";
+  let description = [{
+    Example:
+    ```mlir
+    %t = dist.all_gather.start %x over ["t0"] dim 1 : tensor<2x4xf32, #part> -> !dist.token<tensor<2x8xf32, #whole>>
+    %y = dist.wait %t : !dist.token<tensor<2x8xf32, #whole>>
+    ```
+
+    Constraints: local types; the axes are the minor end of the dimension's split, several only where they divide it
+    evenly; the result is no longer split over them.
+  }];
+  let arguments = (ins DistTensor:$operand, StrArrayAttr:$axes, I64Attr:$dimension);
+  let assemblyFormat = "$operand `over` $axes `dim` $dimension attr-dict `:` type($operand) `->` type($token)";
+}
+
+def AllReduceStartOp : DistStartOp<"all_reduce"> {
+  let summary = "Takes a pending sum or maximum; every rank gets all of it.";
+  let description = [{
+    Example:
+    ```mlir
+    %t = dist.all_reduce.start sum %x over ["t0"] : tensor<2x4xf32, #pending> -> !dist.token<tensor<2x4xf32, #done>>
+    ```
+
+    Constraints: local types; the value is pending over the axes in this way; the result is not.
+  }];
+  let arguments = (ins PendingKindAttr:$kind, DistTensor:$operand, StrArrayAttr:$axes);
+  let assemblyFormat = "$kind $operand `over` $axes attr-dict `:` type($operand) `->` type($token)";
+}
+
+def ReduceScatterStartOp : DistStartOp<"reduce_scatter"> {
+  let summary = "Takes a pending sum or maximum; every rank gets its part of a dimension.";
+  let description = [{
+    Example:
+    ```mlir
+    %t = dist.reduce_scatter.start sum %x over ["t0"] dim 1 : tensor<2x8xf32, #pending> -> !dist.token<tensor<2x4xf32, #part>>
+    ```
+
+    Constraints: local types; the value is pending over the axes in this way; in the result they split the dimension
+    last, several only where they divide it evenly.
+  }];
+  let arguments = (ins PendingKindAttr:$kind, DistTensor:$operand, StrArrayAttr:$axes, I64Attr:$dimension);
+  let assemblyFormat = "$kind $operand `over` $axes `dim` $dimension attr-dict `:` type($operand) `->` type($token)";
+}
+
+def AllToAllStartOp : DistStartOp<"all_to_all"> {
+  let summary = "Moves the axes that split one dimension last to the end of another's split.";
+  let description = [{
+    Example:
+    ```mlir
+    %t = dist.all_to_all.start %x over ["t0"] from 0 to 1 : tensor<2x8xf32, #rows> -> !dist.token<tensor<4x4xf32, #columns>>
+    ```
+
+    Constraints: local types; the axes are the minor end of the split of dimension `from`, and in the result of `to`,
+    several only where they divide both evenly.
+  }];
+  let arguments = (ins DistTensor:$operand, StrArrayAttr:$axes, I64Attr:$from, I64Attr:$to);
+  let assemblyFormat = "$operand `over` $axes `from` $from `to` $to attr-dict `:` type($operand) `->` type($token)";
+}
+
+def WaitOp : DistOp<"wait", [TypesMatchWith<"the result is what the token holds", "token", "result",
+    "::llvm::cast<::weft::dist::TokenType>($_self).getTensor()">]> {
+  let summary = "The result of a collective that was started.";
+  let description = "Example:\n```mlir\n%y = dist.wait %t : !dist.token<tensor<2x8xf32, #whole>>\n```\n\nConstraints: each token is waited for once.";
+  let arguments = (ins TokenType:$token);
+  let results = (outs DistTensor:$result);
+  let assemblyFormat = "$token attr-dict `:` type($token)";
+}
+
+def SliceOp : DistOp<"slice", [Pure]> {
+  let summary = "Each rank keeps its part of a dimension that all of them hold.";
+  let description = [{
+    Example:
+    ```mlir
+    %y = dist.slice %x over ["t0"] dim 0 : tensor<4x8xf32, #whole> -> tensor<2x8xf32, #part>
+    ```
+
+    Constraints: local types; the operand is replicated over the axes; in the result they split the dimension last,
+    several only where they divide it evenly.
+  }];
+  let arguments = (ins DistTensor:$operand, StrArrayAttr:$axes, I64Attr:$dimension);
+  let results = (outs DistTensor:$result);
+  let assemblyFormat = "$operand `over` $axes `dim` $dimension attr-dict `:` type($operand) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def KeepFirstOp : DistOp<"keep_first", [Pure]> {
+  let summary = "Makes a pending sum of a replicated value: the first rank of the axes keeps it, the others have zero.";
+  let description = [{
+    Example:
+    ```mlir
+    %y = dist.keep_first %x over ["t0"] : tensor<f64, #whole> -> tensor<f64, #pending>
+    ```
+
+    Constraints: local types; the operand is replicated over the axes, the result is a pending sum over them.
+  }];
+  let arguments = (ins DistTensor:$operand, StrArrayAttr:$axes);
+  let results = (outs DistTensor:$result);
+  let assemblyFormat = "$operand `over` $axes attr-dict `:` type($operand) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def MaskOp : DistOp<"mask", [Pure, AllTypesMatch<["operand", "result"]>]> {
+  let summary = "Sets what lies behind a rank's valid elements of a dimension to a value.";
+  let description = [{
+    Before a reduction over a dimension whose parts are not all full: `value` is neutral for it.
+
+    Example:
+    ```mlir
+    %y = dist.mask %x dim 1 value 0.0 : tensor<2x4xf32, #part>
+    ```
+
+    Constraints: a local type; the dimension is split.
+  }];
+  let arguments = (ins DistTensor:$operand, I64Attr:$dimension, F64Attr:$value);
+  let results = (outs DistTensor:$result);
+  let assemblyFormat = "$operand `dim` $dimension `value` $value attr-dict `:` type($result)";
+  let hasVerifier = 1;
+  let builders = [OpBuilder<(ins "::mlir::Value":$operand, "int64_t":$dimension, "double":$value), [{
+    build($_builder, $_state, operand.getType(), operand, $_builder.getI64IntegerAttr(dimension),
+          $_builder.getF64FloatAttr(value));
+  }]>];
+}
+
+#endif // WEFT_DIALECTS_DIST_DISTOPS

@@ -1,0 +1,123 @@
+#include "dialects/dist/Placement.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace weft::dist {
+
+bool Placement::splitsOver(int64_t axis) const {
+  return llvm::any_of(splits, [&](const Split &split) { return llvm::is_contained(split.axes, axis); });
+}
+bool Placement::isReplicatedOver(int64_t axis) const {
+  return !splitsOver(axis) && !llvm::is_contained(sum, axis) && !llvm::is_contained(max, axis);
+}
+bool Placement::isReplicated() const {
+  return !isPending() && llvm::all_of(splits, [](const Split &split) { return split.axes.empty(); });
+}
+
+Placement replicated(MeshAttr mesh, int64_t rank) {
+  Placement placement;
+  placement.mesh = mesh;
+  placement.splits.resize(rank);
+  return placement;
+}
+
+bool isLocal(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && isa_and_nonnull<LocalAttr>(tensor.getEncoding());
+}
+
+ArrayRef<int64_t> wholeShape(RankedTensorType type) {
+  if (auto local = dyn_cast_or_null<LocalAttr>(type.getEncoding()))
+    return local.getWholeShape();
+  return type.getShape();
+}
+
+PlacementAttr attributeOf(const Placement &placement) {
+  SmallVector<int64_t> ends, axes, zigzag;
+  for (auto [index, split] : llvm::enumerate(placement.splits)) {
+    llvm::append_range(axes, split.axes);
+    ends.push_back(static_cast<int64_t>(axes.size()));
+    if (split.zigzag)
+      zigzag.push_back(static_cast<int64_t>(index));
+  }
+  return PlacementAttr::get(placement.mesh.getContext(), placement.mesh, ends, axes, zigzag, placement.sum,
+                            placement.max);
+}
+
+RankedTensorType globalType(ArrayRef<int64_t> whole, Type element, const Placement &placement) {
+  return RankedTensorType::get(whole, element, placement ? attributeOf(placement) : Attribute());
+}
+
+RankedTensorType localType(ArrayRef<int64_t> whole, Type element, const Placement &placement) {
+  return RankedTensorType::get(partShape(whole, placement), element,
+                               LocalAttr::get(element.getContext(), whole, attributeOf(placement)));
+}
+
+RankedTensorType withPlacement(RankedTensorType type, const Placement &placement) {
+  return isLocal(type) ? localType(wholeShape(type), type.getElementType(), placement)
+                       : globalType(type.getShape(), type.getElementType(), placement);
+}
+
+RankedTensorType withoutPlacement(RankedTensorType type) {
+  return RankedTensorType::get(type.getShape(), type.getElementType());
+}
+
+int64_t partSize(MeshAttr mesh, int64_t size, const Split &split) {
+  for (int64_t axis : split.axes)
+    size = static_cast<int64_t>(llvm::divideCeil(static_cast<uint64_t>(size), mesh.getSizes()[axis]));
+  return size;
+}
+
+SmallVector<int64_t> partShape(ArrayRef<int64_t> whole, const Placement &placement) {
+  SmallVector<int64_t> shape;
+  for (auto [size, split] : llvm::zip_equal(whole, placement.splits))
+    shape.push_back(partSize(placement.mesh, size, split));
+  return shape;
+}
+
+bool dividesEvenly(MeshAttr mesh, int64_t size, const Split &split) {
+  return size % mesh.sizeOf(split.axes) == 0;
+}
+
+Axes unite(ArrayRef<int64_t> left, ArrayRef<int64_t> right) {
+  Axes all(left);
+  for (int64_t axis : right)
+    if (!llvm::is_contained(all, axis))
+      all.push_back(axis);
+  llvm::sort(all);
+  return all;
+}
+
+Axes without(ArrayRef<int64_t> axes, ArrayRef<int64_t> removed) {
+  Axes rest;
+  for (int64_t axis : axes)
+    if (!llvm::is_contained(removed, axis))
+      rest.push_back(axis);
+  return rest;
+}
+
+std::string describe(MeshAttr mesh, ArrayRef<int64_t> axes) {
+  std::string text = "[";
+  for (auto [index, axis] : llvm::enumerate(axes))
+    text += (index == 0 ? "" : ", ") + mesh.getNames()[axis].getValue().str();
+  return text + "]";
+}
+
+std::string describe(const Placement &placement) {
+  std::string text;
+  auto append = [&](StringRef what, ArrayRef<int64_t> axes) {
+    text += (text.empty() ? "" : " ") + what.str() + describe(placement.mesh, axes);
+  };
+  for (const Split &split : placement.splits)
+    append(split.zigzag ? "zigzag " : "", split.axes);
+  if (!placement.sum.empty())
+    append("sum ", placement.sum);
+  if (!placement.max.empty())
+    append("max ", placement.max);
+  return text.empty() ? "(replicated)" : text;
+}
+
+} // namespace weft::dist

@@ -1,0 +1,81 @@
+//===- Placement.h - Placements as values that passes compute with -----------===//
+//
+// The encodings of DistBase.td, taken apart. Axes are indices into the mesh. Whether a type is in the global
+// or the local view, its placement and the whole tensor's shape read the same.
+//
+//===----------------------------------------------------------------------===//
+#ifndef WEFT_DIALECTS_DIST_PLACEMENT_H
+#define WEFT_DIALECTS_DIST_PLACEMENT_H
+
+#include "dialects/dist/DistDialect.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/SmallVector.h"
+
+namespace weft::dist {
+
+using Axes = llvm::SmallVector<int64_t, 4>;
+
+/// The attribute of a module that says its mesh.
+inline constexpr llvm::StringLiteral kMeshAttribute = "dist.mesh";
+/// What stays of a placement when encodings have been erased: of a variable, and of an input.
+inline constexpr llvm::StringLiteral kPlacementAttribute = "dist.placement";
+
+/// How one dimension is split: axes major to minor.
+struct Split {
+  Axes axes;
+  bool zigzag = false;
+  bool operator==(const Split &) const = default;
+};
+
+struct Placement {
+  MeshAttr mesh; ///< null: the value has no placement (a program without a mesh)
+  llvm::SmallVector<Split, 0> splits;
+  Axes sum, max; ///< pending, ascending
+
+  explicit operator bool() const { return static_cast<bool>(mesh); }
+  bool operator==(const Placement &) const = default;
+  bool isPending() const { return !sum.empty() || !max.empty(); }
+  bool splitsOver(int64_t axis) const;
+  /// Neither split nor pending over the axis.
+  bool isReplicatedOver(int64_t axis) const;
+  /// Neither split nor pending at all.
+  bool isReplicated() const;
+};
+
+/// Replicated over the whole mesh.
+Placement replicated(MeshAttr mesh, int64_t rank);
+
+Placement placementOf(mlir::Type type);
+inline Placement placementOf(mlir::Value value) { return placementOf(value.getType()); }
+Placement placementOf(PlacementAttr attribute);
+bool isLocal(mlir::Type type);
+/// The whole tensor's shape.
+llvm::ArrayRef<int64_t> wholeShape(mlir::RankedTensorType type);
+
+PlacementAttr attributeOf(const Placement &placement);
+/// The type of a tensor of this whole shape in the global view, and in the local one.
+mlir::RankedTensorType globalType(llvm::ArrayRef<int64_t> whole, mlir::Type element, const Placement &placement);
+mlir::RankedTensorType localType(llvm::ArrayRef<int64_t> whole, mlir::Type element, const Placement &placement);
+/// `type` with another placement, in the view that it is in.
+mlir::RankedTensorType withPlacement(mlir::RankedTensorType type, const Placement &placement);
+/// `type` without any.
+mlir::RankedTensorType withoutPlacement(mlir::RankedTensorType type);
+
+/// What a rank's memory has of a dimension: nested ceiling division.
+int64_t partSize(MeshAttr mesh, int64_t size, const Split &split);
+llvm::SmallVector<int64_t> partShape(llvm::ArrayRef<int64_t> whole, const Placement &placement);
+/// Whether every rank's part has the same number of valid elements.
+bool dividesEvenly(MeshAttr mesh, int64_t size, const Split &split);
+
+/// Sorted, each once.
+Axes unite(llvm::ArrayRef<int64_t> left, llvm::ArrayRef<int64_t> right);
+Axes without(llvm::ArrayRef<int64_t> axes, llvm::ArrayRef<int64_t> removed);
+
+/// As people read them: `[t0, t1]`, and `[d0] [] [] sum [t0]`.
+std::string describe(MeshAttr mesh, llvm::ArrayRef<int64_t> axes);
+std::string describe(const Placement &placement);
+
+} // namespace weft::dist
+
+#endif // WEFT_DIALECTS_DIST_PLACEMENT_H

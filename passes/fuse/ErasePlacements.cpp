@@ -1,0 +1,167 @@
+#include "passes/fuse/ErasePlacements.h"
+
+#include "dialects/dist/Placement.h"
+#include "dialects/nn/NnDialect.h"
+#include "dialects/nn/ValueBuilder.h"
+#include "dialects/sched/SchedDialect.h"
+#include "passes/analysis/KernelCalls.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+using dist::Placement;
+
+Type erased(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.getEncoding() ? dist::withoutPlacement(tensor) : type;
+}
+
+std::vector<int64_t> axesOf(dist::MeshAttr mesh, ArrayAttr names) {
+  std::vector<int64_t> axes;
+  for (StringRef name : names.getAsValueRange<StringAttr>())
+    axes.push_back(mesh.indexOf(name));
+  return axes;
+}
+
+class BlockEraser {
+public:
+  explicit BlockEraser(Block &block) : block(block) {}
+
+  LogicalResult run() {
+    // A wait goes with its start.
+    SmallVector<Operation *> ops;
+    for (Operation &op : block)
+      if (!isa<dist::WaitOp>(op) && (isa<nn::GatherOp, nn::ScatterAddOp>(op) ||
+                                     op.getName().getDialectNamespace() == dist::DistDialect::getDialectNamespace()))
+        ops.push_back(&op);
+    for (Operation *op : ops) {
+      if (isa<dist::ReshardOp>(op))
+        return op->emitOpError() << "is of the global view; partition comes before fuse";
+      if (isa<nn::GatherOp, nn::ScatterAddOp>(op))
+        shiftIndices(op);
+      else if (failed(launch(op)))
+        return failure();
+    }
+    for (Operation &op : block) {
+      for (Value result : op.getResults())
+        result.setType(erased(result.getType()));
+      if (auto constant = dyn_cast<nn::ConstantOp>(op))
+        constant.setValueAttr(
+            cast<DenseElementsAttr>(constant.getValue()).reshape(nn::tensorType(constant.getResult())));
+    }
+    return success();
+  }
+
+private:
+  /// A rank has a part of the table: indices less the part's start reach it, and others read 0.
+  void shiftIndices(Operation *op) {
+    nn::ShardingRule rule = cast<nn::ShardingRuleOpInterface>(op).shardingRule();
+    auto [factor, operand] = rule.indices.front();
+    Value table = isa<nn::GatherOp>(op) ? op->getOperand(0) : Value(op->getResult(0));
+    Placement placement = dist::placementOf(table);
+    if (!placement || placement.splits[0].axes.empty())
+      return;
+    OpBuilder builder(op);
+    nn::ValueBuilder b(builder, op->getLoc());
+    KernelCall call;
+    call.name = "rank_offset";
+    call.results = {{DType::I64, {}}};
+    call.setIntegers("axes", {placement.splits[0].axes.begin(), placement.splits[0].axes.end()});
+    call.setInteger("size", dist::wholeShape(nn::tensorType(table))[0]);
+    Value start = createLaunch(builder, op->getLoc(), call, {}).getResult(0), indices = op->getOperand(operand);
+    // Built without placements, like all that follows.
+    auto plain = dist::withoutPlacement(nn::tensorType(indices));
+    Value offset = b.broadcast(b.cast(start, plain.getElementType()), plain.getShape(), {});
+    if (offset.getType() != indices.getType())
+      offset.setType(indices.getType());
+    op->setOperand(operand, b.sub(indices, offset));
+  }
+
+  LogicalResult launch(Operation *op) {
+    KernelCall call;
+    Placement placement = dist::placementOf(op->getOperand(0));
+    dist::MeshAttr mesh = placement.mesh;
+    auto kindOf = [](dist::PendingKind kind) { return dist::stringifyPendingKind(kind).str(); };
+    if (auto gather = dyn_cast<dist::AllGatherStartOp>(op)) {
+      call.name = "all_gather";
+      call.setIntegers("axes", axesOf(mesh, gather.getAxes()));
+      call.setInteger("dimension", static_cast<int64_t>(gather.getDimension()));
+    } else if (auto reduce = dyn_cast<dist::AllReduceStartOp>(op)) {
+      call.name = "all_reduce";
+      call.setIntegers("axes", axesOf(mesh, reduce.getAxes()));
+      call.setText("kind", kindOf(reduce.getKind()));
+    } else if (auto scatter = dyn_cast<dist::ReduceScatterStartOp>(op)) {
+      call.name = "reduce_scatter";
+      call.setIntegers("axes", axesOf(mesh, scatter.getAxes()));
+      call.setInteger("dimension", static_cast<int64_t>(scatter.getDimension()));
+      call.setText("kind", kindOf(scatter.getKind()));
+    } else if (auto exchange = dyn_cast<dist::AllToAllStartOp>(op)) {
+      call.name = "all_to_all";
+      call.setIntegers("axes", axesOf(mesh, exchange.getAxes()));
+      call.setInteger("split_dimension", static_cast<int64_t>(exchange.getTo()));
+      call.setInteger("concat_dimension", static_cast<int64_t>(exchange.getFrom()));
+    } else if (auto slice = dyn_cast<dist::SliceOp>(op)) {
+      call.name = "rank_slice";
+      call.setIntegers("axes", axesOf(mesh, slice.getAxes()));
+      call.setInteger("dimension", static_cast<int64_t>(slice.getDimension()));
+    } else if (auto first = dyn_cast<dist::KeepFirstOp>(op)) {
+      call.name = "rank_first";
+      call.setIntegers("axes", axesOf(mesh, first.getAxes()));
+    } else if (auto mask = dyn_cast<dist::MaskOp>(op)) {
+      auto dimension = static_cast<int64_t>(mask.getDimension());
+      const dist::Axes &axes = placement.splits[dimension].axes;
+      call.name = "rank_mask";
+      call.setIntegers("axes", {axes.begin(), axes.end()});
+      call.setInteger("dimension", dimension);
+      call.setInteger("size", dist::wholeShape(nn::tensorType(mask.getResult()))[dimension]);
+      call.setNumber("value", mask.getValue().convertToDouble());
+    } else {
+      return op->emitOpError() << "has no kernel";
+    }
+    replace(op, call);
+    return success();
+  }
+
+  void replace(Operation *op, KernelCall &call) {
+    Value result = op->getResult(0);
+    Operation *waiting = nullptr;
+    if (auto token = dyn_cast<dist::TokenType>(result.getType())) {
+      waiting = *result.getUsers().begin();
+      result = waiting->getResult(0);
+    }
+    call.operands = {toTensorType(nn::tensorType(op->getOperand(0)))};
+    call.results = {toTensorType(nn::tensorType(result))};
+    OpBuilder builder(op);
+    Value launched = createLaunch(builder, op->getLoc(), call, op->getOperand(0)).getResult(0);
+    launched.setType(result.getType()); // until all types are erased
+    result.replaceAllUsesWith(launched);
+    if (waiting)
+      waiting->erase();
+    op->erase();
+  }
+
+  Block &block;
+};
+} // namespace
+
+LogicalResult erasePlacements(ModuleOp module) {
+  auto eraseType = [](Operation *op) {
+    auto type = cast<RankedTensorType>(op->getAttrOfType<TypeAttr>("type").getValue());
+    if (!type.getEncoding())
+      return;
+    op->setAttr(dist::kPlacementAttribute, type.getEncoding());
+    op->setAttr("type", TypeAttr::get(erased(type)));
+  };
+  auto result = module.walk([&](Operation *op) {
+    if (isa<nn::ParameterOp, nn::StateOp, sched::SlotOp>(op))
+      eraseType(op);
+    if (auto action = dyn_cast<sched::ActionOp>(op))
+      if (failed(BlockEraser(action.getBody().front()).run()))
+        return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+} // namespace weft

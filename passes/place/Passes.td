@@ -1,0 +1,50 @@
+include "mlir/Pass/PassBase.td"
+
+def SeedPlacements : Pass<"weft-seed-placements", "::mlir::ModuleOp"> {
+  let summary = "Turns a parallelism plan into a few placements";
+  let description = [{
+    The module's `dist.mesh` says the ranks and their roles; without it nothing happens. What a plan says becomes
+    attributes that `weft-place` starts from, and that may be written by hand instead:
+
+    * of a parameter `dist.use`: its `nn.tensor_dimension` split over the role `tensor` (as many axes as divide it, if
+      `nn.whole_parts` says that a part is whole units such as heads), and `dist.storage`: with `zero` of at least 1 the
+      use, split further over `data_shard`; of optimizer state `dist.storage`: its parameter's;
+    * of the step `dist.inputs`: per-microbatch inputs split over `data`; of a function's arguments likewise `dist.at`;
+    * of layer boundaries `dist.at`: the batch split over `data`, with `sequence` the sequence over `tensor`.
+
+    Before and after, with zero=1:
+    ```mlir
+    nn.parameter @w : tensor<8x4xf32> constant {nn.tensor_dimension = 0}
+    ```
+    ```mlir
+    nn.parameter @w : tensor<8x4xf32> constant {dist.storage = #dist.at<#mesh, [t0, d0], []>,
+                                               dist.use = #dist.at<#mesh, [t0], []>, nn.tensor_dimension = 0}
+    ```
+  }];
+  let options = [
+    Option<"zero", "zero", "int64_t", "0", "what is split over data_shard: 1 optimizer state and master parameters, 2 also gradients, 3 also parameters between uses">,
+    Option<"sequence", "sequence", "bool", "false", "split activations between tensor-parallel regions along the sequence">
+  ];
+  let dependentDialects = ["::weft::dist::DistDialect", "::weft::nn::NnDialect"];
+}
+
+def Place : Pass<"weft-place", "::mlir::ModuleOp"> {
+  let summary = "Completes a few placements to one for every value";
+  let description = [{
+    Seeds spread through sharding rules to a fixed point (passes/place/Propagate.h); every type then gets its placement,
+    and `dist.reshard` stands wherever two neighbors disagree. Pending sums are deferred: gradients are carried over
+    microbatches pending, and reduced once in update; with `dist.zero` of 2 and 3 they are reduced to their storage per
+    microbatch. Parameters are gathered from storage once a step, in prepare, unless `dist.zero` is 3: then where a layer
+    uses them, in each direction.
+
+    Before and after, w split over t0:
+    ```mlir
+    %y = nn.einsum "bh,fh->bf" (%x, %w) : (tensor<4x8xf32>, tensor<6x8xf32>) -> tensor<4x6xf32>
+    ```
+    ```mlir
+    %y = nn.einsum "bh,fh->bf" (%x, %w) : (tensor<4x8xf32, #dist.at<#mesh, [], []>>, tensor<6x8xf32, #dist.at<#mesh, [t0], []>>)
+      -> tensor<4x6xf32, #dist.at<#mesh, [], [t0]>>
+    ```
+  }];
+  let dependentDialects = ["::weft::dist::DistDialect", "::weft::nn::NnDialect"];
+}

@@ -1,0 +1,250 @@
+//===- Place.cpp - Phase 5: where every value lives -----------------------------===//
+//
+// Regions of the step one after another: what crosses from one to the next keeps the placement that it has
+// there. Microbatch spreads from parameters as they are used, update from variables as they are stored, so
+// storage never decides how a layer computes.
+//
+//===----------------------------------------------------------------------===//
+#include "passes/place/Place.h"
+
+#include "passes/place/Assign.h"
+#include "passes/place/PrepareParameters.h"
+#include "passes/place/Propagate.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/SymbolTable.h"
+
+using namespace mlir;
+
+namespace weft {
+#define GEN_PASS_DEF_PLACE
+#include "passes/place/Passes.h.inc"
+
+namespace {
+using dist::Placement;
+
+Placement placementOf(mlir::Attribute attribute) {
+  auto at = dyn_cast_or_null<dist::PlacementAttr>(attribute);
+  return at ? dist::placementOf(at) : Placement();
+}
+
+class Placer {
+public:
+  Placer(ModuleOp module, dist::MeshAttr mesh, int64_t zero) : module(module), mesh(mesh), zero(zero) {}
+
+  LogicalResult run() {
+    for (Operation &op : *module.getBody())
+      if (isa<nn::ParameterOp, nn::StateOp>(op) && failed(placeVariable(&op)))
+        return failure();
+    for (Operation &op : llvm::make_early_inc_range(*module.getBody())) {
+      if (auto step = dyn_cast<nn::StepOp>(op); step && failed(placeStep(step)))
+        return failure();
+      if (auto function = dyn_cast<func::FuncOp>(op);
+          function && !function.isExternal() && failed(placeFunction(function)))
+        return failure();
+    }
+    return success();
+  }
+
+private:
+  /// A seed, checked against the type that it is for; replicated where there is none.
+  FailureOr<Placement> seedOf(Operation *op, mlir::Attribute attribute, RankedTensorType type, StringRef what) {
+    if (!attribute)
+      return dist::replicated(mesh, type.getRank());
+    Placement placement = placementOf(attribute);
+    if (!placement || placement.mesh != mesh || placement.isPending() ||
+        static_cast<int64_t>(placement.splits.size()) != type.getRank())
+      return op->emitOpError() << "has " << what << " " << attribute << ", which is no placement on the mesh for "
+                               << type << ": one list of axes per dimension, nothing pending";
+    return placement;
+  }
+
+  LogicalResult placeVariable(Operation *op) {
+    auto type = cast<RankedTensorType>(op->getAttrOfType<TypeAttr>("type").getValue());
+    FailureOr<Placement> storage = seedOf(op, op->getAttr(kStorageAttribute), type, kStorageAttribute),
+                         use = seedOf(op, op->getAttr(kUseAttribute), type, kUseAttribute);
+    if (failed(storage) || failed(use))
+      return failure();
+    uses[SymbolTable::getSymbolName(op)] = isa<nn::ParameterOp>(op) ? *use : *storage;
+    storages[SymbolTable::getSymbolName(op)] = *storage;
+    op->setAttr("type", TypeAttr::get(dist::globalType(type.getShape(), type.getElementType(), *storage)));
+    return success();
+  }
+
+  LogicalResult setPlacement(Operation *op, Value value, const Placement &placement) {
+    auto type = cast<RankedTensorType>(value.getType());
+    if (static_cast<int64_t>(placement.splits.size()) != type.getRank())
+      return op->emitOpError() << "cannot place " << type << " at " << dist::describe(placement);
+    value.setType(dist::globalType(type.getShape(), type.getElementType(), placement));
+    return success();
+  }
+
+  /// Seeds what a forward (and backward) block holds: parameters where they are read, boundaries.
+  LogicalResult seedBlock(Block &block, Propagator &propagator) {
+    for (Operation &op : block) {
+      if (auto read = dyn_cast<nn::ReadOp>(op))
+        propagator.seed(SeedLevel::Parameter, read.getResult(), uses[read.getVariable()]);
+      auto boundary = dyn_cast<nn::BoundaryOp>(op);
+      if (!boundary || !boundary->hasAttr(kAtAttribute))
+        continue;
+      FailureOr<Placement> placement =
+          seedOf(boundary, boundary->getAttr(kAtAttribute), nn::tensorType(boundary.getResult()), kAtAttribute);
+      if (failed(placement))
+        return failure();
+      propagator.seed(SeedLevel::Boundary, boundary.getResult(), *placement);
+    }
+    for (BlockArgument argument : block.getArguments())
+      if (Placement placement = dist::placementOf(argument); placement && !placement.isPending())
+        propagator.seed(SeedLevel::Input, argument, placement);
+    return success();
+  }
+
+  LogicalResult placeInputs(nn::StepOp step) {
+    auto seeds = step->getAttrOfType<ArrayAttr>(kInputsAttribute);
+    size_t inputs = step.getInputNames().size();
+    if (seeds && seeds.size() != inputs)
+      return step.emitOpError() << "has " << seeds.size() << " placements in " << kInputsAttribute << " for "
+                                << inputs << " inputs";
+    for (size_t index = 0; index < inputs; ++index) {
+      BlockArgument part = step.getMicrobatch().getArgument(index), whole = step.getPrepare().getArgument(index);
+      bool stacked = whole.getType() != part.getType();
+      FailureOr<Placement> placement =
+          seedOf(step, seeds ? seeds[index] : mlir::Attribute(), nn::tensorType(part), kInputsAttribute);
+      if (failed(placement) || failed(setPlacement(step, part, *placement)))
+        return failure();
+      if (stacked)
+        placement->splits.insert(placement->splits.begin(), dist::Split());
+      if (failed(setPlacement(step, whole, *placement)))
+        return failure();
+    }
+    return success();
+  }
+
+  LogicalResult placeStep(nn::StepOp step) {
+    if (failed(placeInputs(step)) || failed(placePrepare(step)) || failed(placeMicrobatch(step)))
+      return failure();
+    return placeUpdate(step);
+  }
+
+  LogicalResult placePrepare(nn::StepOp step) {
+    Block &block = step.getPrepare().front();
+    Propagator propagator(block, mesh);
+    if (failed(seedBlock(block, propagator)))
+      return failure();
+    propagator.run();
+    BlockAssigner assigner(block, propagator, mesh, false);
+    if (failed(assigner.run()))
+      return failure();
+    // What every microbatch may read is reduced once.
+    auto yield = cast<nn::YieldOp>(block.getTerminator());
+    size_t inputs = step.getInputNames().size();
+    size_t carried = cast<nn::CarryOp>(step.getMicrobatch().front().getTerminator()).getValues().size();
+    for (OpOperand &operand : yield->getOpOperands()) {
+      Placement placement = dist::placementOf(operand.get());
+      placement.sum.clear(), placement.max.clear();
+      operand.set(assigner.at(operand.get(), placement, yield));
+      step.getMicrobatch().getArgument(inputs + operand.getOperandNumber()).setType(operand.get().getType());
+      step.getUpdate().getArgument(carried + operand.getOperandNumber()).setType(operand.get().getType());
+    }
+    return success();
+  }
+
+  LogicalResult placeMicrobatch(nn::StepOp step) {
+    Block &block = step.getMicrobatch().front();
+    auto carry = cast<nn::CarryOp>(block.getTerminator());
+    Propagator propagator(block, mesh);
+    if (failed(seedBlock(block, propagator)))
+      return failure();
+    // A gradient is computed where its parameter is used, if that can be.
+    for (auto [nameAttribute, value] : llvm::zip_equal(carry.getNames(), carry.getValues()))
+      if (StringRef name = cast<StringAttr>(nameAttribute).getValue(); name.consume_front("gradient/"))
+        propagator.seed(SeedLevel::Parameter, value, uses.lookup(name.rsplit('/').first));
+    propagator.run();
+    BlockAssigner assigner(block, propagator, mesh, zero == 3);
+    if (failed(assigner.run()))
+      return failure();
+    for (OpOperand &operand : carry->getOpOperands()) {
+      StringRef name = cast<StringAttr>(carry.getNames()[operand.getOperandNumber()]).getValue(),
+                combiner = cast<StringAttr>(carry.getCombiners()[operand.getOperandNumber()]).getValue();
+      Placement placement = dist::placementOf(operand.get());
+      if (combiner != "sum")
+        placement.sum.clear();
+      if (combiner != "max")
+        placement.max.clear();
+      if (zero >= 2 && name.consume_front("gradient/"))
+        placement = storages.lookup(name.rsplit('/').first);
+      operand.set(assigner.at(operand.get(), placement, carry));
+      step.getUpdate().getArgument(operand.getOperandNumber()).setType(operand.get().getType());
+    }
+    if (zero < 3)
+      prepareParameters(step);
+    return success();
+  }
+
+  LogicalResult placeUpdate(nn::StepOp step) {
+    Block &block = step.getUpdate().front();
+    Propagator propagator(block, mesh);
+    for (Operation &op : block) {
+      if (auto read = dyn_cast<nn::ReadOp>(op))
+        propagator.seed(SeedLevel::Parameter, read.getResult(), storages[read.getVariable()]);
+      if (auto write = dyn_cast<nn::WriteOp>(op))
+        propagator.seed(SeedLevel::Parameter, write.getValue(), storages[write.getVariable()]);
+    }
+    propagator.run();
+    BlockAssigner assigner(block, propagator, mesh, false);
+    return failed(assigner.run()) ? failure() : placeOutputs(block, assigner);
+  }
+
+  /// What leaves the program is whole on every rank.
+  LogicalResult placeOutputs(Block &block, BlockAssigner &assigner) {
+    Operation *terminator = block.getTerminator();
+    for (OpOperand &operand : terminator->getOpOperands())
+      operand.set(assigner.at(operand.get(), dist::replicated(mesh, nn::tensorType(operand.get()).getRank()),
+                              terminator));
+    return success();
+  }
+
+  LogicalResult placeFunction(func::FuncOp function) {
+    if (!function.getBody().hasOneBlock())
+      return function.emitOpError() << "has several blocks; a program on a mesh is made of one";
+    Block &block = function.getBody().front();
+    for (auto [index, argument] : llvm::enumerate(block.getArguments())) {
+      FailureOr<Placement> placement = seedOf(function, function.getArgAttr(index, kAtAttribute),
+                                              cast<RankedTensorType>(argument.getType()), kAtAttribute);
+      if (failed(placement) || failed(setPlacement(function, argument, *placement)))
+        return failure();
+      function.removeArgAttr(index, kAtAttribute);
+    }
+    Propagator propagator(block, mesh);
+    if (failed(seedBlock(block, propagator)))
+      return failure();
+    propagator.run();
+    BlockAssigner assigner(block, propagator, mesh, false);
+    if (failed(assigner.run()) || failed(placeOutputs(block, assigner)))
+      return failure();
+    function.setType(FunctionType::get(module.getContext(), block.getArgumentTypes(),
+                                       block.getTerminator()->getOperandTypes()));
+    return success();
+  }
+
+  ModuleOp module;
+  dist::MeshAttr mesh;
+  int64_t zero;
+  llvm::StringMap<Placement> uses, storages;
+};
+
+class PlacePass : public impl::PlaceBase<PlacePass> {
+public:
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto mesh = module->getAttrOfType<dist::MeshAttr>(dist::kMeshAttribute);
+    if (!mesh)
+      return;
+    auto zero = module->getAttrOfType<IntegerAttr>(kZeroAttribute);
+    if (failed(Placer(module, mesh, zero ? zero.getInt() : 0).run()))
+      signalPassFailure();
+  }
+};
+} // namespace
+} // namespace weft

@@ -1,0 +1,217 @@
+#include "passes/place/Propagate.h"
+
+#include "passes/analysis/ReshardPath.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+bool disjoint(ArrayRef<int64_t> left, ArrayRef<int64_t> right) {
+  return llvm::none_of(left, [&](int64_t axis) { return llvm::is_contained(right, axis); });
+}
+
+int64_t elementBytes(Value value) { return (nn::tensorType(value).getElementTypeBitWidth() + 7) / 8; }
+} // namespace
+
+Propagator::Propagator(Block &block, dist::MeshAttr mesh) : mesh(mesh) {
+  for (Operation &op : block)
+    if (auto shardable = dyn_cast<nn::ShardingRuleOpInterface>(op)) {
+      nn::ShardingRule rule = shardable.shardingRule();
+      decided[&op] = {nn::FactorSplits(rule.factors.size()), SmallVector<bool>(rule.factors.size(), false)};
+      rules.insert({&op, std::move(rule)});
+    }
+}
+
+void Propagator::seed(SeedLevel level, Value value, const dist::Placement &placement) {
+  seeds.emplace_back(level, value, placement);
+}
+
+dist::Placement Propagator::wish(Value value) const {
+  dist::Placement placement = dist::replicated(mesh, nn::tensorType(value).getRank());
+  if (auto found = marks.find(value); found != marks.end())
+    placement.splits.assign(found->second.splits.begin(), found->second.splits.end());
+  return placement;
+}
+
+void Propagator::run() {
+  for (SeedLevel level : {SeedLevel::Parameter, SeedLevel::Input, SeedLevel::Boundary}) {
+    for (auto &[seedLevel, value, placement] : seeds) {
+      if (seedLevel != level)
+        continue;
+      Marks &mine = marks[value];
+      if (mine.closed)
+        continue;
+      mine.splits.assign(placement.splits.begin(), placement.splits.end());
+      mine.closed = true;
+      touch(value);
+    }
+    while (true) {
+      spread();
+      std::vector<Proposal> settled = settleCheapest();
+      if (settled.empty())
+        break;
+      apply(settled);
+    }
+  }
+}
+
+void Propagator::spread() {
+  while (!frontier.empty()) {
+    std::vector<Proposal> proposals;
+    for (Operation *op : frontier) {
+      SmallVector<Candidate> candidates;
+      collectCandidates(op, candidates);
+      for (auto [index, candidate] : llvm::enumerate(candidates)) {
+        if (isFree(candidates, index))
+          proposals.push_back({op, candidate});
+        else
+          conflicted.insert(op);
+      }
+    }
+    frontier.clear();
+    apply(proposals);
+  }
+}
+
+template <typename Visit> void Propagator::forEachDimension(Operation *op, Visit visit) const {
+  const nn::ShardingRule &rule = rules.find(op)->second;
+  for (auto [value, dimensions] : llvm::zip_equal(op->getOperands(), rule.operands))
+    for (auto [dimension, factors] : llvm::enumerate(dimensions))
+      visit(value, dimension, factors);
+  for (auto [value, dimensions] : llvm::zip_equal(op->getResults(), rule.results))
+    for (auto [dimension, factors] : llvm::enumerate(dimensions))
+      visit(Value(value), dimension, factors);
+}
+
+void Propagator::collectCandidates(Operation *op, SmallVectorImpl<Candidate> &candidates) const {
+  const nn::ShardingRule &rule = rules.find(op)->second;
+  const Decision &decision = decided.find(op)->second;
+  dist::Axes taken;
+  for (const dist::Split &split : decision.splits)
+    taken = dist::unite(taken, split.axes);
+  forEachDimension(op, [&](Value value, size_t dimension, ArrayRef<int> factors) {
+    auto found = marks.find(value);
+    if (found == marks.end() || found->second.splits[dimension].axes.empty())
+      return;
+    std::optional<SmallVector<dist::Split>> shares =
+        nn::shareOut(rule, mesh, factors, found->second.splits[dimension]);
+    if (!shares)
+      return;
+    for (auto [factor, share] : llvm::zip_equal(factors, *shares)) {
+      const nn::Factor &properties = rule.factors[factor];
+      if (share.axes.empty() || decision.isDecided[factor] || properties.kind == nn::FactorKind::Replicated ||
+          properties.size < mesh.sizeOf(share.axes) || !disjoint(share.axes, taken))
+        continue;
+      if (llvm::none_of(candidates, [&](const Candidate &other) {
+            return other.factor == factor && other.split == share;
+          }))
+        candidates.push_back({factor, share});
+    }
+  });
+}
+
+bool Propagator::isFree(ArrayRef<Candidate> candidates, size_t index) const {
+  const Candidate &mine = candidates[index];
+  for (auto [other, candidate] : llvm::enumerate(candidates))
+    if (other != index && (candidate.factor == mine.factor || !disjoint(candidate.split.axes, mine.split.axes)))
+      return false;
+  return true;
+}
+
+void Propagator::apply(ArrayRef<Proposal> proposals) {
+  for (const Proposal &proposal : proposals) {
+    Decision &decision = decided.find(proposal.op)->second;
+    decision.splits[proposal.candidate.factor] = proposal.candidate.split;
+    decision.isDecided[proposal.candidate.factor] = true;
+  }
+  // Ops mark their own results before the operands of others.
+  llvm::SetVector<Operation *> ops;
+  for (const Proposal &proposal : proposals)
+    ops.insert(proposal.op);
+  for (Operation *op : ops)
+    markAround(op);
+}
+
+void Propagator::markAround(Operation *op) {
+  const nn::FactorSplits &splits = decided.find(op)->second.splits;
+  forEachDimension(op, [&](Value value, size_t dimension, ArrayRef<int> factors) {
+    dist::Split split;
+    for (int factor : factors) {
+      llvm::append_range(split.axes, splits[factor].axes);
+      split.zigzag |= splits[factor].zigzag;
+    }
+    if (!split.axes.empty() && mark(value, dimension, split))
+      touch(value);
+  });
+}
+
+bool Propagator::mark(Value value, size_t dimension, const dist::Split &split) {
+  Marks &mine = marks[value];
+  if (mine.splits.empty())
+    mine.splits.resize(nn::tensorType(value).getRank());
+  if (mine.closed || !mine.splits[dimension].axes.empty())
+    return false;
+  for (const dist::Split &other : mine.splits)
+    if (!disjoint(other.axes, split.axes))
+      return false;
+  mine.splits[dimension] = split;
+  return true;
+}
+
+void Propagator::touch(Value value) {
+  auto add = [&](Operation *op) {
+    if (op && rules.contains(op))
+      frontier.insert(op);
+  };
+  add(value.getDefiningOp());
+  for (Operation *user : value.getUsers())
+    add(user);
+}
+
+/// The bytes that the values around `op` would have to move for this choice.
+double Propagator::costOf(Operation *op, const Candidate &candidate) const {
+  const nn::ShardingRule &rule = rules.find(op)->second;
+  nn::FactorSplits splits = decided.find(op)->second.splits;
+  splits[candidate.factor] = candidate.split;
+  double bytes = 0;
+  auto add = [&](Value value, ArrayRef<nn::DimensionFactors> dimensions, bool isResult) {
+    dist::Placement needed = nn::placementFor(mesh, dimensions, splits), wished = wish(value);
+    ArrayRef<int64_t> shape = nn::tensorType(value).getShape();
+    bytes += isResult ? reshardBytes(shape, elementBytes(value), needed, wished)
+                      : reshardBytes(shape, elementBytes(value), wished, needed);
+  };
+  for (auto [value, dimensions] : llvm::zip_equal(op->getOperands(), rule.operands))
+    add(value, dimensions, false);
+  for (auto [value, dimensions] : llvm::zip_equal(op->getResults(), rule.results))
+    add(value, dimensions, true);
+  return bytes;
+}
+
+/// Settles all conflicts of the least cost. Within an op the first factor wins a draw: an order that the op's
+/// rule gives, and no name or neighbor.
+std::vector<Propagator::Proposal> Propagator::settleCheapest() {
+  double cheapest = 0;
+  std::vector<Proposal> proposals;
+  for (Operation *op : llvm::to_vector(conflicted)) {
+    SmallVector<Candidate> candidates;
+    collectCandidates(op, candidates);
+    if (candidates.empty()) {
+      conflicted.remove(op);
+      continue;
+    }
+    llvm::stable_sort(candidates,
+                      [](const Candidate &a, const Candidate &b) { return a.factor < b.factor; });
+    std::pair<double, size_t> best{costOf(op, candidates[0]), 0};
+    for (size_t index = 1; index < candidates.size(); ++index)
+      best = std::min(best, {costOf(op, candidates[index]), index});
+    if (proposals.empty() || best.first < cheapest)
+      proposals.clear(), cheapest = best.first;
+    if (best.first == cheapest)
+      proposals.push_back({op, candidates[best.second]});
+  }
+  return proposals;
+}
+
+} // namespace weft

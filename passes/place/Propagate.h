@@ -1,0 +1,83 @@
+//===- Propagate.h - Which axes split which factors of a block's ops -----------===//
+//
+// From a few seeds to a decision for every op. Seeds come in levels; those of a level spread, through the
+// sharding rules and in both directions, as far as they meet no conflict, before the next level begins, and
+// what is decided stays. All ops of a round look at the same state and decide at once, so neither order nor
+// names matter. A conflict (two factors of one op want one axis) waits until nothing else moves; then the
+// conflicts that cost least to settle are settled, each in favor of the factor whose reshards move the fewest
+// bytes, and the spreading goes on.
+//
+//===----------------------------------------------------------------------===//
+#ifndef WEFT_PASSES_PLACE_PROPAGATE_H
+#define WEFT_PASSES_PLACE_PROPAGATE_H
+
+#include "dialects/nn/NnDialect.h"
+#include "dialects/nn/PlacementRules.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+
+#include <vector>
+
+namespace weft {
+
+/// Levels of seeds: the earlier, the stronger.
+enum class SeedLevel : uint8_t { Parameter, Input, Boundary };
+
+class Propagator {
+public:
+  Propagator(mlir::Block &block, dist::MeshAttr mesh);
+
+  /// Wants `value` split like this. Nothing else may split it.
+  void seed(SeedLevel level, mlir::Value value, const dist::Placement &placement);
+  void run();
+
+  const nn::ShardingRule &rule(mlir::Operation *op) const { return rules.find(op)->second; }
+  /// How the factors of an op are split; every undecided factor is whole.
+  const nn::FactorSplits &splits(mlir::Operation *op) const { return decided.find(op)->second.splits; }
+  /// How a value would be split by the wish of its neighbors, nothing pending.
+  dist::Placement wish(mlir::Value value) const;
+
+private:
+  struct Decision {
+    nn::FactorSplits splits;
+    llvm::SmallVector<bool> isDecided;
+  };
+  struct Marks {
+    llvm::SmallVector<dist::Split> splits;
+    bool closed = false;
+  };
+  struct Candidate {
+    int factor;
+    dist::Split split;
+  };
+  struct Proposal {
+    mlir::Operation *op;
+    Candidate candidate;
+  };
+
+  void spread();
+  std::vector<Proposal> settleCheapest();
+  /// What the marks around `op` propose; those that meet no other are `free`.
+  void collectCandidates(mlir::Operation *op, llvm::SmallVectorImpl<Candidate> &candidates) const;
+  bool isFree(llvm::ArrayRef<Candidate> candidates, size_t index) const;
+  void apply(llvm::ArrayRef<Proposal> proposals);
+  void markAround(mlir::Operation *op);
+  bool mark(mlir::Value value, size_t dimension, const dist::Split &split);
+  void touch(mlir::Value value);
+  double costOf(mlir::Operation *op, const Candidate &candidate) const;
+  template <typename Visit> void forEachDimension(mlir::Operation *op, Visit visit) const;
+
+  dist::MeshAttr mesh;
+  llvm::MapVector<mlir::Operation *, nn::ShardingRule> rules;
+  llvm::DenseMap<mlir::Operation *, Decision> decided;
+  llvm::DenseMap<mlir::Value, Marks> marks;
+  std::vector<std::tuple<SeedLevel, mlir::Value, dist::Placement>> seeds;
+  llvm::SetVector<mlir::Operation *> frontier;   ///< ops beside what changed in the last round
+  llvm::SetVector<mlir::Operation *> conflicted; ///< ops in which candidates met
+};
+
+} // namespace weft
+
+#endif // WEFT_PASSES_PLACE_PROPAGATE_H

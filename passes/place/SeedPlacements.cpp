@@ -1,0 +1,153 @@
+//===- SeedPlacements.cpp - A parallelism plan as a few placements -------------===//
+#include "passes/place/Place.h"
+
+#include "dialects/dist/Placement.h"
+#include "dialects/nn/NnDialect.h"
+#include "dialects/nn/NnOps.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+using namespace mlir;
+
+namespace weft {
+#define GEN_PASS_DEF_SEEDPLACEMENTS
+#include "passes/place/Passes.h.inc"
+
+namespace {
+using dist::Placement;
+
+class Seeder {
+public:
+  Seeder(ModuleOp module, dist::MeshAttr mesh, int64_t zero, bool sequence)
+      : module(module), mesh(mesh), zero(zero), sequence(sequence) {}
+
+  void run() {
+    for (auto parameter : module.getOps<nn::ParameterOp>())
+      seedParameter(parameter);
+    for (auto state : module.getOps<nn::StateOp>())
+      seedState(state);
+    for (auto step : module.getOps<nn::StepOp>())
+      seedInputs(step);
+    for (auto function : module.getOps<func::FuncOp>())
+      for (auto [index, type] : llvm::enumerate(function.getArgumentTypes()))
+        if (auto tensor = dyn_cast<RankedTensorType>(type))
+          function.setArgAttr(index, kAtAttribute, dist::attributeOf(batchPlacement(tensor)));
+    module.walk([&](nn::BoundaryOp boundary) { seedBoundary(boundary); });
+  }
+
+private:
+  static RankedTensorType typeOf(Operation *variable) {
+    return cast<RankedTensorType>(variable->getAttrOfType<TypeAttr>("type").getValue());
+  }
+
+  void seedParameter(nn::ParameterOp parameter) {
+    RankedTensorType type = typeOf(parameter);
+    Placement use = dist::replicated(mesh, type.getRank());
+    auto dimension = parameter->getAttrOfType<IntegerAttr>("nn.tensor_dimension");
+    if (dimension && dimension.getInt() >= 0 && dimension.getInt() < type.getRank()) {
+      dist::Split &split = use.splits[dimension.getInt()];
+      int64_t size = type.getDimSize(dimension.getInt());
+      bool wholeParts = parameter->hasAttr("nn.whole_parts");
+      for (int64_t axis : mesh.axesOf("tensor")) {
+        split.axes.push_back(axis);
+        int64_t parts = mesh.sizeOf(split.axes);
+        if (wholeParts ? size % parts != 0 : size < parts) {
+          split.axes.pop_back();
+          break;
+        }
+      }
+    }
+    parameter->setAttr(kUseAttribute, dist::attributeOf(use));
+    parameter->setAttr(kStorageAttribute, dist::attributeOf(storageOf(type, use)));
+  }
+
+  /// The use, and with ZeRO one dimension split further over data_shard: the first that divides evenly, else
+  /// the one of the largest parts.
+  Placement storageOf(RankedTensorType type, const Placement &use) {
+    ArrayRef<int64_t> axes = mesh.axesOf("data_shard");
+    if (zero < 1 || axes.empty() || type.getRank() == 0)
+      return use;
+    int64_t parts = mesh.sizeOf(axes), best = -1, bestSize = 0;
+    for (int64_t dimension = 0; dimension < type.getRank(); ++dimension) {
+      int64_t size = dist::partSize(mesh, type.getDimSize(dimension), use.splits[dimension]);
+      bool even = size > 0 && type.getDimSize(dimension) % mesh.sizeOf(use.splits[dimension].axes) == 0 &&
+                  size % parts == 0;
+      if (even) {
+        best = dimension;
+        break;
+      }
+      if (size > bestSize)
+        best = dimension, bestSize = size;
+    }
+    Placement storage = use;
+    if (best >= 0)
+      llvm::append_range(storage.splits[best].axes, axes);
+    return storage;
+  }
+
+  /// Optimizer state is named after its parameter, and lives where it lives.
+  void seedState(nn::StateOp state) {
+    RankedTensorType type = typeOf(state);
+    mlir::Attribute storage = dist::attributeOf(dist::replicated(mesh, type.getRank()));
+    for (auto parameter : module.getOps<nn::ParameterOp>())
+      if (typeOf(parameter).getShape() == type.getShape() && type.getRank() > 0 &&
+          state.getSymName().ends_with(("." + parameter.getSymName()).str()))
+        storage = parameter->getAttr(kStorageAttribute);
+    state->setAttr(kStorageAttribute, storage);
+  }
+
+  /// The first dimension is the batch: split over `data` where it divides.
+  Placement batchPlacement(RankedTensorType type) {
+    Placement placement = dist::replicated(mesh, type.getRank());
+    ArrayRef<int64_t> axes = mesh.axesOf("data");
+    if (type.getRank() > 0 && !axes.empty() && type.getDimSize(0) % mesh.sizeOf(axes) == 0)
+      placement.splits[0].axes = dist::Axes(axes);
+    return placement;
+  }
+
+  void seedInputs(nn::StepOp step) {
+    SmallVector<mlir::Attribute> placements;
+    for (size_t index = 0; index < step.getInputNames().size(); ++index) {
+      auto type = cast<RankedTensorType>(step.getMicrobatch().getArgument(index).getType());
+      bool perMicrobatch = step.getPrepare().getArgument(index).getType() != type;
+      placements.push_back(
+          dist::attributeOf(perMicrobatch ? batchPlacement(type) : dist::replicated(mesh, type.getRank())));
+    }
+    step->setAttr(kInputsAttribute, ArrayAttr::get(module.getContext(), placements));
+  }
+
+  void seedBoundary(nn::BoundaryOp boundary) {
+    RankedTensorType type = nn::tensorType(boundary.getResult());
+    Placement placement = batchPlacement(type);
+    ArrayRef<int64_t> axes = mesh.axesOf("tensor");
+    if (sequence && type.getRank() > 1 && !axes.empty() && type.getDimSize(1) >= mesh.sizeOf(axes))
+      placement.splits[1].axes = dist::Axes(axes);
+    boundary->setAttr(kAtAttribute, dist::attributeOf(placement));
+  }
+
+  ModuleOp module;
+  dist::MeshAttr mesh;
+  int64_t zero;
+  bool sequence;
+};
+
+class SeedPlacementsPass : public impl::SeedPlacementsBase<SeedPlacementsPass> {
+public:
+  using SeedPlacementsBase::SeedPlacementsBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto mesh = module->getAttrOfType<dist::MeshAttr>(dist::kMeshAttribute);
+    if (!mesh)
+      return;
+    if (zero < 0 || zero > 3) {
+      module.emitError() << "zero is 0, 1, 2 or 3, got " << zero;
+      return signalPassFailure();
+    }
+    Seeder(module, mesh, zero, sequence).run();
+    module->setAttr(kZeroAttribute, IntegerAttr::get(IntegerType::get(&getContext(), 64), zero));
+  }
+};
+} // namespace
+} // namespace weft
