@@ -80,12 +80,16 @@ absl::Status compile(const Arguments &arguments) {
   absl::StatusOr<weft::Target> target = openTarget(loaded->config);
   if (!target.ok())
     return weft::withExitCode(target.status(), weft::ExitCode::Config);
-  absl::StatusOr<weft::Compiled> compiled = weft::compileJob(
-      loaded->config, loaded->resolvedYaml(), {*target, arguments.printAfter, arguments.reproducer});
+  absl::StatusOr<weft::Compiled> compiled =
+      weft::compileJob(loaded->config, loaded->resolvedYaml(),
+                       {*target, arguments.printAfter, arguments.reproducer,
+                        llvm::is_contained(arguments.explain, "placement")});
   if (!compiled.ok())
     return weft::withExitCode(compiled.status(), weft::ExitCode::Config);
   for (const std::string &what : arguments.explain)
-    std::cout << (what == "memory" ? weft::explainMemory(compiled->memory) : weft::explainFusion(*compiled));
+    std::cout << (what == "memory"      ? weft::explainMemory(compiled->memory)
+                  : what == "placement" ? compiled->placement
+                                        : weft::explainFusion(*compiled));
   if (arguments.memoryLimit > 0)
     if (absl::Status status = weft::checkMemoryLimit(loaded->config, *compiled, arguments.memoryLimit);
         !status.ok())
@@ -113,8 +117,9 @@ int main(int argc, char **argv) {
   app.add_option("--set", arguments.overrides, "Overrides a key: --set train.steps=10");
   app.add_option("--print-after", arguments.printAfter,
                  "Prints the IR after a phase: " + absl::StrJoin(weft::phaseNames(), ", "));
-  app.add_option("--explain", arguments.explain, "Prints where memory goes, or what became a kernel")
-      ->check(CLI::IsMember({"memory", "fusion"}));
+  app.add_option("--explain", arguments.explain,
+                 "Prints where memory goes, where every value lives and what moves, or what became a kernel")
+      ->check(CLI::IsMember({"memory", "placement", "fusion"}));
   app.add_option("--memory-limit", arguments.memoryLimit, "Refuses a plan that needs more bytes than this");
   app.add_option("--reproducer", arguments.reproducer, "Where a failing pass leaves its input");
   CLI11_PARSE(app, argc, argv);
