@@ -185,6 +185,18 @@ class Trouble(MeshTest):
         self.refuses(8, "the limit is 524288 (launch.memory_limit, or what this machine gives, shared by 4 ranks)",
                      *self.training("a", file="limited.weft"))
 
+    def testTooLargeAPlanIsRefusedAndEachSuggestionCompiles(self):
+        zero0 = ("parallel.data_shard=2", "parallel.tensor=2", "train.micro_batch=2")
+        done = self.refuses(8, "per rank (", *self.training("a", *zero0, "launch.memory_limit=2 MiB"))
+        self.assertIn("the limit is 0.5 MiB (launch.memory_limit over 4 ranks)", done.stderr)
+        suggestions = re.findall(r"^    ([\w.]+): (\S+) -> [\d.]+ MiB \((\d+) bytes\)", done.stderr, re.MULTILINE)
+        self.assertEqual(3, len(suggestions), done.stderr)
+        self.assertIn("parallel.zero", [key for key, _, _ in suggestions])
+        for key, value, size in suggestions:
+            sets = [one for one in zero0 if not one.startswith(key + "=")] + [f"{key}={value}"]
+            plan = self.passes("weft", "compile", "run.yaml", *[word for one in sets for word in ("--set", one)], "--explain", "memory")
+            self.assertIn(f"({size} bytes)", plan, key)
+
     def testAnExecutableRunsOnTheRanksThatItWasCompiledFor(self):
         sets = [word for one in self.mesh(FOUR) for word in ("--set", one)]
         self.passes("weft", "compile", "run.yaml", *sets, "-o", "run.weft")
