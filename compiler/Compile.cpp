@@ -1,5 +1,6 @@
 #include "compiler/Compile.h"
 
+#include "compiler/ExplainPlacement.h"
 #include "compiler/Pipeline.h"
 #include "compiler/model/BuildPrograms.h"
 #include "dialects/nn/NnDialect.h"
@@ -55,12 +56,19 @@ absl::StatusOr<Compiled> compileJob(const Config &config, const std::string &res
   OwningOpRef<ModuleOp> module = buildPrograms(&context, config);
   if (!module || failed(mlir::verify(*module)))
     return diagnostics.error("build: the program is not valid");
-  if (failed(runPhases(*module, config, options.printAfter, options.reproducerPath)))
+  std::string placement;
+  std::function<void(StringRef, ModuleOp)> observe;
+  if (options.explainPlacement)
+    observe = [&](StringRef phase, ModuleOp placed) {
+      if (phase == "place")
+        placement = explainPlacement(placed);
+    };
+  if (failed(runPhases(*module, config, options.printAfter, options.reproducerPath, "", observe)))
     return diagnostics.error("the program cannot be compiled");
   FailureOr<Executable> executable = emitExecutable(*module);
   if (failed(executable))
     return diagnostics.error("emit: the program cannot be written down");
-  Compiled compiled{std::move(*executable), reportMemory(*module), readComposites(*module)};
+  Compiled compiled{std::move(*executable), reportMemory(*module), readComposites(*module), placement};
   compiled.executable.config = resolvedConfig;
   compiled.executable.target = options.target;
   if (absl::Status status = verify(compiled.executable); !status.ok())

@@ -17,6 +17,7 @@ struct CompileOptions {
   Target target;              ///< the instruction set is the one in use in this process
   std::string printAfter;     ///< a phase whose result is printed; empty for none
   std::string reproducerPath; ///< where a failing pass leaves its input; empty for nowhere
+  bool explainPlacement = false;
 };
 
 /// How often each composite became a kernel, and how often its decomposition.
@@ -28,6 +29,7 @@ struct Compiled {
   Executable executable;
   MemoryReport memory;
   std::map<std::string, CompositeCount> composites;
+  std::string placement; ///< the table of --explain placement, if it was asked for
 };
 
 /// Compiles the programs of a job. InvalidArgument, with the

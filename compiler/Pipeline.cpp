@@ -100,7 +100,7 @@ SeedPlacementsOptions seedOptions(const Config &config) {
 /// One phase: a name that people know, and the passes that it is made of.
 struct Phase {
   std::string name;
-  std::function<void(PassManager &, const Config &)> addPasses;
+  std::function<void(PassManager &, const Config &, bool explain)> addPasses;
 };
 
 const std::vector<Phase> &phases() {
@@ -108,30 +108,31 @@ const std::vector<Phase> &phases() {
       //===-- the global program: what to compute ------------------------------===//
       // Before differentiate, so that the backward is built in the recipe's types and no gradient is rounded
       // on its way.
-      {"precision", [](PassManager &manager,
-                       const Config &config) { manager.addPass(createPrecision(precisionOptions(config))); }},
-      {"differentiate", [](PassManager &manager, const Config &) { manager.addPass(createDifferentiate()); }},
+      {"precision", [](PassManager &manager, const Config &config,
+                       bool) { manager.addPass(createPrecision(precisionOptions(config))); }},
+      {"differentiate",
+       [](PassManager &manager, const Config &, bool) { manager.addPass(createDifferentiate()); }},
       // After it the step is whole. Equal values are merged here once: later phases may not (a recomputed
       // value is a
       // copy on purpose).
       {"update",
-       [](PassManager &manager, const Config &config) {
+       [](PassManager &manager, const Config &config, bool) {
          manager.addPass(createUpdate(updateOptions(config)));
          manager.addPass(createCanonicalizerPass());
          manager.addPass(createCSEPass());
        }},
       //===-- the mesh: where it lives. Nothing happens without one -------------===//
       {"place",
-       [](PassManager &manager, const Config &config) {
+       [](PassManager &manager, const Config &config, bool explain) {
          manager.addPass(createSeedPlacements(seedOptions(config)));
-         manager.addPass(createPlace());
+         manager.addPass(createPlace(PlaceOptions{explain}));
        }},
-      {"partition", [](PassManager &manager, const Config &) { manager.addPass(createPartition()); }},
+      {"partition", [](PassManager &manager, const Config &, bool) { manager.addPass(createPartition()); }},
       //===-- the scheduled program: when it happens, and where -----------------===//
-      {"schedule", [](PassManager &manager, const Config &) { manager.addPass(createSchedule()); }},
-      {"fuse", [](PassManager &manager, const Config &) { manager.addPass(createFuse()); }},
+      {"schedule", [](PassManager &manager, const Config &, bool) { manager.addPass(createSchedule()); }},
+      {"fuse", [](PassManager &manager, const Config &, bool) { manager.addPass(createFuse()); }},
       // Nothing may change the program after this: every byte has its place.
-      {"memory", [](PassManager &manager, const Config &) { manager.addPass(createMemory()); }},
+      {"memory", [](PassManager &manager, const Config &, bool) { manager.addPass(createMemory()); }},
   };
   return list;
 }
@@ -146,17 +147,20 @@ std::vector<std::string> phaseNames() {
 }
 
 LogicalResult runPhases(ModuleOp module, const Config &config, const std::string &printAfter,
-                        const std::string &reproducerPath, const std::string &stopAfter) {
+                        const std::string &reproducerPath, const std::string &stopAfter,
+                        const std::function<void(StringRef, ModuleOp)> &observe) {
   auto print = [&](StringRef phase) {
     if (phase == printAfter)
       module.print(llvm::outs());
+    if (observe)
+      observe(phase, module);
   };
   print("build");
   for (const Phase &phase : phases()) {
     PassManager manager(module.getContext());
     if (!reproducerPath.empty())
       manager.enableCrashReproducerGeneration(reproducerPath);
-    phase.addPasses(manager, config);
+    phase.addPasses(manager, config, static_cast<bool>(observe));
     if (failed(manager.run(module)))
       return failure();
     print(phase.name);

@@ -75,8 +75,13 @@ Value selfAttention(ModelBuilder &b, const ModelConfig &config, const RotaryTabl
   int64_t heads = config.numAttentionHeads, groups = config.numKeyValueHeads, dimension = config.headDim,
           hidden = config.hiddenSize;
   auto project = [&](StringRef name, int64_t count) {
-    return Linear{name, "bsh,ndh->bsnd", {count, dimension, hidden}, {count, dimension}, config.attentionBias,
-                  {.tensorDimension = 0, .wholeParts = true}, true}(b, config, x);
+    return Linear{name,
+                  "bsh,ndh->bsnd",
+                  {count, dimension, hidden},
+                  {count, dimension},
+                  config.attentionBias,
+                  {.tensorDimension = 0, .wholeParts = true},
+                  true}(b, config, x);
   };
   auto rotate = [&](Value value) {
     return b.create<nn::RopeOp>(value.getType(), value, tables.cosine, tables.sine, UnitAttr(), UnitAttr());
@@ -90,22 +95,23 @@ Value selfAttention(ModelBuilder &b, const ModelConfig &config, const RotaryTabl
       query.getType(), lse, query, key, value, Value(), Value(), Value(),
       b.builder.getF64FloatAttr(1.0 / std::sqrt(static_cast<double>(dimension))), b.builder.getUnitAttr(),
       b.builder.getI64IntegerAttr(0), b.builder.getF64FloatAttr(0.0));
-  return Linear{"o_proj", "bsnd,hnd->bsh", {hidden, heads, dimension}, {hidden}, config.attentionBias,
-                {.tensorDimension = 1, .wholeParts = true}, false}(b, config, attention.getResult());
+  return Linear{"o_proj", "bsnd,hnd->bsh",      {hidden, heads, dimension},
+                {hidden}, config.attentionBias, {.tensorDimension = 1, .wholeParts = true},
+                false}(b, config, attention.getResult());
 }
 
 Value gatedFeedForward(ModelBuilder &b, const ModelConfig &config, Value x) {
   auto scope = b.scope("mlp");
   int64_t hidden = config.hiddenSize, inner = config.intermediateSize;
   auto project = [&](StringRef name) {
-    return Linear{name, "bsh,fh->bsf", {inner, hidden}, {inner}, config.mlpBias, {.tensorDimension = 0}, true}(
-        b, config, x);
+    return Linear{name, "bsh,fh->bsf", {inner, hidden}, {inner}, config.mlpBias, {.tensorDimension = 0},
+                  true}(b, config, x);
   };
   Value gate = project("gate_proj");
   Value up = project("up_proj");
   Value gated = b.create<nn::GluOp>(gate.getType(), activationOf(config), gate, up);
-  return Linear{"down_proj", "bsf,hf->bsh", {hidden, inner}, {hidden}, config.mlpBias, {.tensorDimension = 1}, false}(
-      b, config, gated);
+  return Linear{"down_proj", "bsf,hf->bsh", {hidden, inner}, {hidden}, config.mlpBias, {.tensorDimension = 1},
+                false}(b, config, gated);
 }
 
 } // namespace weft

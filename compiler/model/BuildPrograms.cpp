@@ -76,8 +76,8 @@ private:
 
 void ProgramsBuilder::buildStep() {
   int64_t microbatches = config.microBatches(), sequence = config.data.sequenceLength;
-  SmallVector<Type> parts = {batchType(i32), batchType(i32),
-                             RankedTensorType::get({batch()}, i64), scalar(i64)};
+  SmallVector<Type> parts = {batchType(i32), batchType(i32), RankedTensorType::get({batch()}, i64),
+                             scalar(i64)};
   SmallVector<Type> whole;
   for (Type part : ArrayRef<Type>(parts).drop_back()) {
     SmallVector<int64_t> shape(cast<RankedTensorType>(part).getShape());

@@ -95,7 +95,9 @@ ParseResult parseAxes(AsmParser &parser, MeshAttr mesh, Axes &axes) {
   });
 }
 
-void printAxes(AsmPrinter &printer, MeshAttr mesh, ArrayRef<int64_t> axes) { printer << describe(mesh, axes); }
+void printAxes(AsmPrinter &printer, MeshAttr mesh, ArrayRef<int64_t> axes) {
+  printer << describe(mesh, axes);
+}
 } // namespace
 
 Attribute MeshAttr::parse(AsmParser &parser, Type) {
@@ -148,7 +150,8 @@ Attribute MeshAttr::parse(AsmParser &parser, Type) {
       parser.emitError(location) << "mesh has the role " << role.getName() << " twice";
       return {};
     }
-  return parser.getChecked<MeshAttr>(location, parser.getContext(), names, sizes, builder.getDictionaryAttr(roles));
+  return parser.getChecked<MeshAttr>(location, parser.getContext(), names, sizes,
+                                     builder.getDictionaryAttr(roles));
 }
 
 void MeshAttr::print(AsmPrinter &printer) const {
@@ -273,7 +276,8 @@ Placement placementOf(PlacementAttr attribute) {
   int64_t begin = 0;
   for (auto [index, end] : llvm::enumerate(attribute.getEnds())) {
     ArrayRef<int64_t> axes = attribute.getAxes().slice(begin, end - begin);
-    placement.splits.push_back({Axes(axes), llvm::is_contained(attribute.getZigzag(), static_cast<int64_t>(index))});
+    placement.splits.push_back(
+        {Axes(axes), llvm::is_contained(attribute.getZigzag(), static_cast<int64_t>(index))});
     begin = end;
   }
   placement.sum = Axes(attribute.getSum());
@@ -287,13 +291,13 @@ namespace {
 LogicalResult verifyDimensions(const Placement &placement, ArrayRef<int64_t> whole,
                                llvm::function_ref<InFlightDiagnostic()> emitError) {
   if (placement.splits.size() != whole.size())
-    return emitError() << "expects one list of axes per dimension: placement " << describe(placement) << " for "
-                       << whole.size() << " dimensions";
+    return emitError() << "expects one list of axes per dimension: placement " << describe(placement)
+                       << " for " << whole.size() << " dimensions";
   for (auto [index, split] : llvm::enumerate(placement.splits))
     if (split.zigzag && whole[index] % (2 * placement.mesh.sizeOf(split.axes)) != 0)
-      return emitError() << "zigzag over " << describe(placement.mesh, split.axes) << " does not divide dimension "
-                         << index << " (" << whole[index] << "); a multiple of "
-                         << 2 * placement.mesh.sizeOf(split.axes) << " does";
+      return emitError() << "zigzag over " << describe(placement.mesh, split.axes)
+                         << " does not divide dimension " << index << " (" << whole[index]
+                         << "); a multiple of " << 2 * placement.mesh.sizeOf(split.axes) << " does";
   return success();
 }
 } // namespace
@@ -314,8 +318,8 @@ LogicalResult PlacementAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
 // local
 //===----------------------------------------------------------------------===//
 
-LogicalResult LocalAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> wholeShape,
-                                PlacementAttr placement) {
+LogicalResult LocalAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                                ArrayRef<int64_t> wholeShape, PlacementAttr placement) {
   for (int64_t size : wholeShape)
     if (size < 0)
       return emitError() << "expects static sizes of the whole tensor";
@@ -341,7 +345,8 @@ Attribute LocalAttr::parse(AsmParser &parser, Type) {
   if (parser.parseGreater())
     return {};
   PlacementAttr attribute = checkedAttribute(parser, location, placement);
-  return attribute ? parser.getChecked<LocalAttr>(location, parser.getContext(), whole, attribute) : Attribute();
+  return attribute ? parser.getChecked<LocalAttr>(location, parser.getContext(), whole, attribute)
+                   : Attribute();
 }
 
 void LocalAttr::print(AsmPrinter &printer) const {
@@ -359,7 +364,8 @@ void LocalAttr::print(AsmPrinter &printer) const {
 LogicalResult LocalAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
                                         llvm::function_ref<InFlightDiagnostic()> emitError) const {
   Placement placement = placementOf(getPlacement());
-  if (SmallVector<int64_t> wanted = partShape(getWholeShape(), placement); ArrayRef<int64_t>(wanted) != shape) {
+  if (SmallVector<int64_t> wanted = partShape(getWholeShape(), placement);
+      ArrayRef<int64_t>(wanted) != shape) {
     InFlightDiagnostic error = emitError() << "expects the part of a rank, ";
     llvm::interleave(wanted, error, "x");
     error << ", of the whole ";

@@ -135,8 +135,8 @@ LogicalResult removeSplit(Operation *op, LocalOperand &operand, int64_t dimensio
                              << describe(operand.placement.mesh, operand.axes) << ", its placement is "
                              << describe(operand.placement);
   split.axes.truncate(split.axes.size() - operand.axes.size());
-  return checkEven(op, operand,
-                   partSize(operand.placement.mesh, wholeShape(operand.type)[dimension], split), dimension);
+  return checkEven(op, operand, partSize(operand.placement.mesh, wholeShape(operand.type)[dimension], split),
+                   dimension);
 }
 
 /// Puts the op's axes at the minor end of the split of `dimension`; the value is replicated over them.
@@ -235,7 +235,8 @@ LogicalResult MaskOp::verify() {
     return emitOpError() << "expects the part of a rank (#dist.local), got " << type;
   auto dimension = static_cast<int64_t>(getDimension());
   if (dimension < 0 || dimension >= type.getRank())
-    return emitOpError() << "expects a dimension below the rank (" << type.getRank() << "), got " << dimension;
+    return emitOpError() << "expects a dimension below the rank (" << type.getRank() << "), got "
+                         << dimension;
   if (placementOf(type).splits[dimension].axes.empty())
     return emitOpError() << "expects a dimension that is split, dimension " << dimension << " is whole";
   return success();

@@ -55,8 +55,10 @@ llvm::ArrayRef<int64_t> wholeShape(mlir::RankedTensorType type);
 
 PlacementAttr attributeOf(const Placement &placement);
 /// The type of a tensor of this whole shape in the global view, and in the local one.
-mlir::RankedTensorType globalType(llvm::ArrayRef<int64_t> whole, mlir::Type element, const Placement &placement);
-mlir::RankedTensorType localType(llvm::ArrayRef<int64_t> whole, mlir::Type element, const Placement &placement);
+mlir::RankedTensorType globalType(llvm::ArrayRef<int64_t> whole, mlir::Type element,
+                                  const Placement &placement);
+mlir::RankedTensorType localType(llvm::ArrayRef<int64_t> whole, mlir::Type element,
+                                 const Placement &placement);
 /// `type` with another placement, in the view that it is in.
 mlir::RankedTensorType withPlacement(mlir::RankedTensorType type, const Placement &placement);
 /// `type` without any.

@@ -20,8 +20,8 @@ ParseResult parseBinaryTypes(OpAsmParser &parser, Type &lhs, Type &rhs, Type &re
     lhs = rhs = result;
     return success();
   }
-  return failure(parser.parseType(lhs) || parser.parseComma() || parser.parseType(rhs) || parser.parseRParen() ||
-                 parser.parseArrow() || parser.parseType(result));
+  return failure(parser.parseType(lhs) || parser.parseComma() || parser.parseType(rhs) ||
+                 parser.parseRParen() || parser.parseArrow() || parser.parseType(result));
 }
 void printBinaryTypes(OpAsmPrinter &printer, Operation *, Type lhs, Type rhs, Type result) {
   if (lhs == result && rhs == result)

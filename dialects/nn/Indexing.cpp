@@ -88,8 +88,8 @@ ShardingRule rowsRule(Operation *op, bool gather, int64_t indexRank, int64_t tab
   std::string rest;
   for (int64_t dimension = 1; dimension < tableRank; ++dimension)
     rest += static_cast<char>('b' + dimension);
-  // Rows of the table that a part does not have read as 0, and are not added to: indices less the part's start
-  // say which.
+  // Rows of the table that a part does not have read as 0, and are not added to: indices less the part's
+  // start say which.
   std::string table = "v" + rest, rows = "A" + rest;
   ShardingRule rule = gather ? makeShardingRule(op, {table, "A"}, {rows}, indexRank, "", linear)
                              : makeShardingRule(op, {"A", rows}, {table}, indexRank, "", linear);

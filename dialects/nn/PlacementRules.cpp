@@ -103,7 +103,8 @@ private:
   /// All values have a placement on one mesh and are in one view, or none has any.
   LogicalResult readMesh() {
     bool some = false, none = false, local = false, global = false;
-    for (Value value : llvm::concat<Value>(llvm::to_vector(op->getOperands()), llvm::to_vector(op->getResults()))) {
+    for (Value value :
+         llvm::concat<Value>(llvm::to_vector(op->getOperands()), llvm::to_vector(op->getResults()))) {
       dist::Placement placement = dist::placementOf(value);
       if (!placement) {
         none = true;
@@ -129,9 +130,10 @@ private:
       const dist::Split &split = placement.splits[dimension];
       std::optional<SmallVector<dist::Split>> shares = shareOut(rule, mesh, factors, split);
       if (!shares)
-        return op->emitOpError() << "cannot have dimension " << dimension << " of " << port.str()
-                                 << " split over " << describe(split.axes)
-                                 << ": it is made of several, and the parts would cut through them. Reshard it first";
+        return op->emitOpError()
+               << "cannot have dimension " << dimension << " of " << port.str() << " split over "
+               << describe(split.axes)
+               << ": it is made of several, and the parts would cut through them. Reshard it first";
       for (auto [factor, share] : llvm::zip_equal(factors, *shares))
         if (failed(unify(factor, share, port, dimension)))
           return failure();
@@ -172,9 +174,9 @@ private:
       for (int64_t axis : split.axes) {
         if (owner[axis] >= 0) {
           auto [other, otherDimension] = *first[owner[axis]];
-          return op->emitOpError() << "would split two things over " << describe({axis}) << ": " << other.str()
-                                   << " dimension " << otherDimension << " and " << port.str() << " dimension "
-                                   << dimension << ". Reshard one of them first";
+          return op->emitOpError() << "would split two things over " << describe({axis}) << ": "
+                                   << other.str() << " dimension " << otherDimension << " and " << port.str()
+                                   << " dimension " << dimension << ". Reshard one of them first";
         }
         owner[axis] = static_cast<int>(index);
       }
@@ -209,8 +211,8 @@ private:
         if (mine != placements[leader].*pending)
           return refuseMixture(leader, static_cast<int>(index), pending, what);
       } else if (!mine.empty() && !(sums && index < rule.linear.size() && rule.linear[index])) {
-        return op->emitOpError() << "takes operand " << index << ", whose " << what << " over " << describe(mine)
-                                 << " is pending: " << dist::describe(placements[index])
+        return op->emitOpError() << "takes operand " << index << ", whose " << what << " over "
+                                 << describe(mine) << " is pending: " << dist::describe(placements[index])
                                  << ". It is not " << (sums ? "linear" : "monotone")
                                  << " in it: reshard operand " << index << " first";
       }
@@ -248,9 +250,10 @@ private:
     auto from = dyn_cast<FloatType>(tensorType(castOp.getOperand()).getElementType()),
          to = dyn_cast<FloatType>(tensorType(castOp.getResult()).getElementType());
     if (from && to && to.getFPMantissaWidth() < from.getFPMantissaWidth())
-      return op->emitOpError() << "rounds a value whose sum over " << describe(passedSum)
-                               << " is pending: each term would be rounded. Reshard it first; an activation that is "
-                                  "reduced in its own type says so with the attribute wire";
+      return op->emitOpError()
+             << "rounds a value whose sum over " << describe(passedSum)
+             << " is pending: each term would be rounded. Reshard it first; an activation that is "
+                "reduced in its own type says so with the attribute wire";
     return success();
   }
 
@@ -263,8 +266,9 @@ private:
         continue;
       if (dist::Axes lost = dist::without(wanted.sum, declared.sum); !lost.empty())
         return op->emitOpError() << "gives a result whose sum over " << describe(lost)
-                                 << " is pending, its type says " << dist::describe(declared) << " instead of "
-                                 << dist::describe(wanted) << ". dist.reshard takes the sum";
+                                 << " is pending, its type says " << dist::describe(declared)
+                                 << " instead of " << dist::describe(wanted)
+                                 << ". dist.reshard takes the sum";
       if (dist::Axes more = dist::without(declared.sum, wanted.sum); !more.empty())
         return op->emitOpError() << "gives a result whose sum over " << describe(more)
                                  << " is not pending, as its type says: a reduction would count it "

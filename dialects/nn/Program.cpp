@@ -169,8 +169,7 @@ LogicalResult StepOp::verifyRegions() {
     auto whole = cast<RankedTensorType>(prepareArguments[index].getType());
     Type part = getMicrobatch().getArgument(index).getType();
     bool perStep = part == whole;
-    bool stacked = whole.getRank() > 0 && whole.getDimSize(0) == microbatches &&
-                   part == partOfStack(whole);
+    bool stacked = whole.getRank() > 0 && whole.getDimSize(0) == microbatches && part == partOfStack(whole);
     if (!perStep && !stacked)
       return emitOpError() << "expects input " << getInputNames()[index] << " of microbatch to be one of the "
                            << microbatches << " parts of " << whole << " or all of it, got " << part;
@@ -198,8 +197,9 @@ LogicalResult CarryOp::verify() {
                            << "; nn.cast makes it an integer";
     dist::Placement placement = dist::placementOf(value);
     if ((!placement.sum.empty() && combiner != "sum") || (!placement.max.empty() && combiner != "max"))
-      return emitOpError() << "folds with " << combiner << " a value that is pending otherwise: "
-                           << dist::describe(placement) << ". Reshard it first";
+      return emitOpError() << "folds with " << combiner
+                           << " a value that is pending otherwise: " << dist::describe(placement)
+                           << ". Reshard it first";
   }
   return success();
 }

@@ -337,8 +337,8 @@ ShardingRule ConcatenateOp::shardingRule() {
   auto dimension = static_cast<int64_t>(getDimension());
   SmallVector<DimensionFactors> shared;
   for (auto [index, size] : llvm::enumerate(dist::wholeShape(getType()))) {
-    rule.factors.push_back({size, static_cast<int64_t>(index) == dimension ? FactorKind::Replicated
-                                                                           : FactorKind::PassThrough});
+    rule.factors.push_back(
+        {size, static_cast<int64_t>(index) == dimension ? FactorKind::Replicated : FactorKind::PassThrough});
     shared.push_back({static_cast<int>(index)});
   }
   for (auto [index, operand] : llvm::enumerate(getInputs())) {

@@ -85,7 +85,12 @@ private:
         continue;
       Placement moved = next;
       moved.splits[other].axes.push_back(axis);
-      reach(index, {ReshardKind::AllToAll, {axis}, dimension, static_cast<int64_t>(other), false, moved,
+      reach(index, {ReshardKind::AllToAll,
+                    {axis},
+                    dimension,
+                    static_cast<int64_t>(other),
+                    false,
+                    moved,
                     share(axis) * bytesOf(here)});
     }
   }
@@ -100,7 +105,12 @@ private:
         continue;
       Placement scattered = next;
       scattered.splits[dimension].axes.push_back(axis);
-      reach(index, {ReshardKind::ReduceScatter, {axis}, static_cast<int64_t>(dimension), 0, maximum, scattered,
+      reach(index, {ReshardKind::ReduceScatter,
+                    {axis},
+                    static_cast<int64_t>(dimension),
+                    0,
+                    maximum,
+                    scattered,
                     share(axis) * bytesOf(here)});
     }
   }
@@ -129,7 +139,8 @@ private:
     for (auto [split, wanted] : llvm::zip_equal(step.after.splits, target.splits))
       split.zigzag = wanted.zigzag && split.axes == wanted.axes;
     double cost = states[before].cost + step.bytes + kStepCost;
-    auto [found, isNew] = known.try_emplace(dist::attributeOf(step.after), static_cast<int64_t>(states.size()));
+    auto [found, isNew] =
+        known.try_emplace(dist::attributeOf(step.after), static_cast<int64_t>(states.size()));
     if (isNew)
       states.push_back({step.after, cost, before, std::move(step)});
     else if (cost < states[found->second].cost)
@@ -186,9 +197,28 @@ private:
   dist::MeshAttr mesh;
   std::vector<State> states;
   llvm::DenseMap<mlir::Attribute, int64_t> known;
-  std::priority_queue<std::pair<double, int64_t>, std::vector<std::pair<double, int64_t>>, std::greater<>> queue;
+  std::priority_queue<std::pair<double, int64_t>, std::vector<std::pair<double, int64_t>>, std::greater<>>
+      queue;
 };
 } // namespace
+
+StringRef name(ReshardKind kind) {
+  switch (kind) {
+  case ReshardKind::AllGather:
+    return "all_gather";
+  case ReshardKind::AllReduce:
+    return "all_reduce";
+  case ReshardKind::ReduceScatter:
+    return "reduce_scatter";
+  case ReshardKind::AllToAll:
+    return "all_to_all";
+  case ReshardKind::Slice:
+    return "slice";
+  case ReshardKind::KeepFirst:
+    return "keep_first";
+  }
+  return "";
+}
 
 SmallVector<ReshardStep> reshardPath(ArrayRef<int64_t> whole, int64_t elementBytes, const Placement &from,
                                      const Placement &to) {
@@ -197,7 +227,8 @@ SmallVector<ReshardStep> reshardPath(ArrayRef<int64_t> whole, int64_t elementByt
   return PathSearch(whole, elementBytes, to).run(from);
 }
 
-double reshardBytes(ArrayRef<int64_t> whole, int64_t elementBytes, const Placement &from, const Placement &to) {
+double reshardBytes(ArrayRef<int64_t> whole, int64_t elementBytes, const Placement &from,
+                    const Placement &to) {
   double bytes = 0;
   for (const ReshardStep &step : reshardPath(whole, elementBytes, from, to))
     bytes += step.bytes;

@@ -15,6 +15,9 @@ namespace weft {
 
 enum class ReshardKind : uint8_t { AllGather, AllReduce, ReduceScatter, AllToAll, Slice, KeepFirst };
 
+/// all_gather, ...
+llvm::StringRef name(ReshardKind kind);
+
 struct ReshardStep {
   ReshardKind kind;
   dist::Axes axes;       ///< the group, major to minor

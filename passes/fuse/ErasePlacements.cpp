@@ -32,8 +32,9 @@ public:
     // A wait goes with its start.
     SmallVector<Operation *> ops;
     for (Operation &op : block)
-      if (!isa<dist::WaitOp>(op) && (isa<nn::GatherOp, nn::ScatterAddOp>(op) ||
-                                     op.getName().getDialectNamespace() == dist::DistDialect::getDialectNamespace()))
+      if (!isa<dist::WaitOp>(op) &&
+          (isa<nn::GatherOp, nn::ScatterAddOp>(op) ||
+           op.getName().getDialectNamespace() == dist::DistDialect::getDialectNamespace()))
         ops.push_back(&op);
     for (Operation *op : ops) {
       if (isa<dist::ReshardOp>(op))
@@ -69,7 +70,8 @@ private:
     call.results = {{DType::I64, {}}};
     call.setIntegers("axes", {placement.splits[0].axes.begin(), placement.splits[0].axes.end()});
     call.setInteger("size", dist::wholeShape(nn::tensorType(table))[0]);
-    Value start = createLaunch(builder, op->getLoc(), call, {}).getResult(0), indices = op->getOperand(operand);
+    Value start = createLaunch(builder, op->getLoc(), call, {}).getResult(0),
+          indices = op->getOperand(operand);
     // Built without placements, like all that follows.
     auto plain = dist::withoutPlacement(nn::tensorType(indices));
     Value offset = b.broadcast(b.cast(start, plain.getElementType()), plain.getShape(), {});

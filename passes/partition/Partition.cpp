@@ -1,7 +1,7 @@
 //===- Partition.cpp - Phase 6: one rank's part --------------------------------===//
 //
-// Sharding rules say that an op on parts computes the part of its result, or a term of it, so ops stay as they
-// are and their types change; all communication comes from reshards.
+// Sharding rules say that an op on parts computes the part of its result, or a term of it, so ops stay as
+// they are and their types change; all communication comes from reshards.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/partition/Partition.h"
@@ -73,8 +73,8 @@ private:
     for (const Placement &placement : {from, dist::placementOf(to)})
       for (const dist::Split &split : placement.splits)
         if (split.zigzag)
-          return reshard.emitOpError() << "changes a zigzag split, which only dist.ring reads: "
-                                       << dist::describe(placement);
+          return reshard.emitOpError()
+                 << "changes a zigzag split, which only dist.ring reads: " << dist::describe(placement);
     OpBuilder builder(reshard);
     for (const ReshardStep &step : reshardPath(to.getShape(), bytes, from, dist::placementOf(to)))
       value = build(builder, reshard.getLoc(), step, value, to);
@@ -83,7 +83,8 @@ private:
     return success();
   }
 
-  Value build(OpBuilder &builder, Location location, const ReshardStep &step, Value value, RankedTensorType whole) {
+  Value build(OpBuilder &builder, Location location, const ReshardStep &step, Value value,
+              RankedTensorType whole) {
     RankedTensorType type = dist::localType(whole.getShape(), whole.getElementType(), step.after);
     SmallVector<mlir::Attribute> names;
     for (int64_t axis : step.axes)
@@ -103,11 +104,13 @@ private:
       return wait(builder, location, type,
                   dist::AllReduceStartOp::create(builder, location, token, kind, value, axes));
     case ReshardKind::ReduceScatter:
-      return wait(builder, location, type,
-                  dist::ReduceScatterStartOp::create(builder, location, token, kind, value, axes, step.dimension));
+      return wait(
+          builder, location, type,
+          dist::ReduceScatterStartOp::create(builder, location, token, kind, value, axes, step.dimension));
     case ReshardKind::AllToAll:
-      return wait(builder, location, type,
-                  dist::AllToAllStartOp::create(builder, location, token, value, axes, step.dimension, step.target));
+      return wait(
+          builder, location, type,
+          dist::AllToAllStartOp::create(builder, location, token, value, axes, step.dimension, step.target));
     }
     llvm_unreachable("all kinds are listed");
   }
@@ -132,7 +135,8 @@ private:
         OpBuilder builder(op);
         bool maximum = rule.factors[factors[0]].kind == nn::FactorKind::Max;
         double neutral = maximum ? -std::numeric_limits<double>::infinity() : 0.0;
-        operand = dist::MaskOp::create(builder, op->getLoc(), operand, static_cast<int64_t>(dimension), neutral);
+        operand =
+            dist::MaskOp::create(builder, op->getLoc(), operand, static_cast<int64_t>(dimension), neutral);
         op->setOperand(index, operand);
       }
     }
@@ -144,8 +148,9 @@ private:
     if (llvm::any_of(rule.indices, [&](const auto &indices) { return indices.factor == factor; }))
       return false;
     return llvm::any_of(rule.results, [&](ArrayRef<nn::DimensionFactors> dimensions) {
-      return llvm::none_of(dimensions,
-                           [&](const nn::DimensionFactors &factors) { return llvm::is_contained(factors, factor); });
+      return llvm::none_of(dimensions, [&](const nn::DimensionFactors &factors) {
+        return llvm::is_contained(factors, factor);
+      });
     });
   }
 

@@ -196,9 +196,9 @@ private:
                                          builder.getI64IntegerAttr(microbatch));
       parts.push_back(b.create<ReshapeOp>(stacked, part));
     }
-    argument.replaceAllUsesWith(parts.size() == 1
-                                    ? parts.front()
-                                    : b.create<ConcatenateOp>(stackOf(input.part, microbatches), parts, 0).getResult());
+    argument.replaceAllUsesWith(
+        parts.size() == 1 ? parts.front()
+                          : b.create<ConcatenateOp>(stackOf(input.part, microbatches), parts, 0).getResult());
   }
 
   void scheduleMicrobatch() {

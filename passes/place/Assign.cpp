@@ -44,8 +44,7 @@ LogicalResult BlockAssigner::run() {
 LogicalResult BlockAssigner::assign(Operation *op) {
   if (auto read = dyn_cast<nn::ReadOp>(op)) {
     Operation *variable = SymbolTable::lookupNearestSymbolFrom(read, read.getVariableAttr());
-    read.getResult().setType(
-        cast<RankedTensorType>(variable->getAttrOfType<TypeAttr>("type").getValue()));
+    read.getResult().setType(cast<RankedTensorType>(variable->getAttrOfType<TypeAttr>("type").getValue()));
     variables.insert(read.getResult());
     return success();
   }
@@ -181,7 +180,8 @@ Value BlockAssigner::at(Value value, const Placement &target, Operation *user) {
   }
   OpBuilder builder(user);
   auto reshard = dist::ReshardOp::create(
-      builder, value.getLoc(), dist::globalType(shape, nn::tensorType(value).getElementType(), target), nearest);
+      builder, value.getLoc(), dist::globalType(shape, nn::tensorType(value).getElementType(), target),
+      nearest);
   versions[value].push_back(reshard.getResult());
   return reshard.getResult();
 }

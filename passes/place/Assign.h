@@ -39,7 +39,7 @@ private:
   dist::MeshAttr mesh;
   bool gatherPerModule;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> versions; ///< of a value, besides itself
-  llvm::SetVector<mlir::Value> variables;                              ///< reads, and casts of reads
+  llvm::SetVector<mlir::Value> variables;                               ///< reads, and casts of reads
 };
 
 } // namespace weft

@@ -46,5 +46,8 @@ def Place : Pass<"weft-place", "::mlir::ModuleOp"> {
       -> tensor<4x6xf32, #dist.at<#mesh, [], [t0]>>
     ```
   }];
+  let options = [
+    Option<"explain", "explain", "bool", "false", "say at each op, as `dist.reason`, which seeds split it">
+  ];
   let dependentDialects = ["::weft::dist::DistDialect", "::weft::nn::NnDialect"];
 }

@@ -31,7 +31,8 @@ Placement placementOf(mlir::Attribute attribute) {
 
 class Placer {
 public:
-  Placer(ModuleOp module, dist::MeshAttr mesh, int64_t zero) : module(module), mesh(mesh), zero(zero) {}
+  Placer(ModuleOp module, dist::MeshAttr mesh, int64_t zero, bool explain)
+      : module(module), mesh(mesh), zero(zero), explain(explain) {}
 
   LogicalResult run() {
     for (Operation &op : *module.getBody())
@@ -49,14 +50,16 @@ public:
 
 private:
   /// A seed, checked against the type that it is for; replicated where there is none.
-  FailureOr<Placement> seedOf(Operation *op, mlir::Attribute attribute, RankedTensorType type, StringRef what) {
+  FailureOr<Placement> seedOf(Operation *op, mlir::Attribute attribute, RankedTensorType type,
+                              StringRef what) {
     if (!attribute)
       return dist::replicated(mesh, type.getRank());
     Placement placement = placementOf(attribute);
     if (!placement || placement.mesh != mesh || placement.isPending() ||
         static_cast<int64_t>(placement.splits.size()) != type.getRank())
-      return op->emitOpError() << "has " << what << " " << attribute << ", which is no placement on the mesh for "
-                               << type << ": one list of axes per dimension, nothing pending";
+      return op->emitOpError() << "has " << what << " " << attribute
+                               << ", which is no placement on the mesh for " << type
+                               << ": one list of axes per dimension, nothing pending";
     return placement;
   }
 
@@ -84,20 +87,42 @@ private:
   LogicalResult seedBlock(Block &block, Propagator &propagator) {
     for (Operation &op : block) {
       if (auto read = dyn_cast<nn::ReadOp>(op))
-        propagator.seed(SeedLevel::Parameter, read.getResult(), uses[read.getVariable()]);
+        propagator.seed(SeedLevel::Parameter, read.getResult(), uses[read.getVariable()],
+                        ("the use of " + read.getVariable()).str());
       auto boundary = dyn_cast<nn::BoundaryOp>(op);
       if (!boundary || !boundary->hasAttr(kAtAttribute))
         continue;
-      FailureOr<Placement> placement =
-          seedOf(boundary, boundary->getAttr(kAtAttribute), nn::tensorType(boundary.getResult()), kAtAttribute);
+      FailureOr<Placement> placement = seedOf(boundary, boundary->getAttr(kAtAttribute),
+                                              nn::tensorType(boundary.getResult()), kAtAttribute);
       if (failed(placement))
         return failure();
-      propagator.seed(SeedLevel::Boundary, boundary.getResult(), *placement);
+      propagator.seed(SeedLevel::Boundary, boundary.getResult(), *placement,
+                      "boundary " + std::to_string(boundary.getLayer()));
     }
     for (BlockArgument argument : block.getArguments())
       if (Placement placement = dist::placementOf(argument); placement && !placement.isPending())
-        propagator.seed(SeedLevel::Input, argument, placement);
+        propagator.seed(SeedLevel::Input, argument, placement, nameOf(argument));
     return success();
+  }
+
+  void addReasons(Block &block, const Propagator &propagator) {
+    for (Operation &op : block)
+      if (isa<nn::ShardingRuleOpInterface>(op))
+        if (std::string reason = propagator.reason(&op); !reason.empty())
+          op.setAttr(kReasonAttribute, StringAttr::get(module.getContext(), reason));
+  }
+
+  /// An argument as people know it.
+  static std::string nameOf(BlockArgument argument) {
+    unsigned number = argument.getArgNumber();
+    if (auto step = dyn_cast<nn::StepOp>(argument.getOwner()->getParentOp())) {
+      size_t inputs = step.getInputNames().size();
+      return number < inputs ? ("input " + cast<StringAttr>(step.getInputNames()[number]).getValue()).str()
+                             : "prepared value " + std::to_string(number - inputs);
+    }
+    auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    auto name = function.getArgAttrOfType<StringAttr>(number, "nn.name");
+    return name ? ("input " + name.getValue()).str() : "argument " + std::to_string(number);
   }
 
   LogicalResult placeInputs(nn::StepOp step) {
@@ -107,7 +132,8 @@ private:
       return step.emitOpError() << "has " << seeds.size() << " placements in " << kInputsAttribute << " for "
                                 << inputs << " inputs";
     for (size_t index = 0; index < inputs; ++index) {
-      BlockArgument part = step.getMicrobatch().getArgument(index), whole = step.getPrepare().getArgument(index);
+      BlockArgument part = step.getMicrobatch().getArgument(index),
+                    whole = step.getPrepare().getArgument(index);
       bool stacked = whole.getType() != part.getType();
       FailureOr<Placement> placement =
           seedOf(step, seeds ? seeds[index] : mlir::Attribute(), nn::tensorType(part), kInputsAttribute);
@@ -133,6 +159,8 @@ private:
     if (failed(seedBlock(block, propagator)))
       return failure();
     propagator.run();
+    if (explain)
+      addReasons(block, propagator);
     BlockAssigner assigner(block, propagator, mesh, false);
     if (failed(assigner.run()))
       return failure();
@@ -159,8 +187,11 @@ private:
     // A gradient is computed where its parameter is used, if that can be.
     for (auto [nameAttribute, value] : llvm::zip_equal(carry.getNames(), carry.getValues()))
       if (StringRef name = cast<StringAttr>(nameAttribute).getValue(); name.consume_front("gradient/"))
-        propagator.seed(SeedLevel::Parameter, value, uses.lookup(name.rsplit('/').first));
+        propagator.seed(SeedLevel::Parameter, value, uses.lookup(name.rsplit('/').first),
+                        ("the gradient of " + name.rsplit('/').first).str());
     propagator.run();
+    if (explain)
+      addReasons(block, propagator);
     BlockAssigner assigner(block, propagator, mesh, zero == 3);
     if (failed(assigner.run()))
       return failure();
@@ -187,11 +218,15 @@ private:
     Propagator propagator(block, mesh);
     for (Operation &op : block) {
       if (auto read = dyn_cast<nn::ReadOp>(op))
-        propagator.seed(SeedLevel::Parameter, read.getResult(), storages[read.getVariable()]);
+        propagator.seed(SeedLevel::Parameter, read.getResult(), storages[read.getVariable()],
+                        ("the storage of " + read.getVariable()).str());
       if (auto write = dyn_cast<nn::WriteOp>(op))
-        propagator.seed(SeedLevel::Parameter, write.getValue(), storages[write.getVariable()]);
+        propagator.seed(SeedLevel::Parameter, write.getValue(), storages[write.getVariable()],
+                        ("the storage of " + write.getVariable()).str());
     }
     propagator.run();
+    if (explain)
+      addReasons(block, propagator);
     BlockAssigner assigner(block, propagator, mesh, false);
     return failed(assigner.run()) ? failure() : placeOutputs(block, assigner);
   }
@@ -220,6 +255,8 @@ private:
     if (failed(seedBlock(block, propagator)))
       return failure();
     propagator.run();
+    if (explain)
+      addReasons(block, propagator);
     BlockAssigner assigner(block, propagator, mesh, false);
     if (failed(assigner.run()) || failed(placeOutputs(block, assigner)))
       return failure();
@@ -231,18 +268,21 @@ private:
   ModuleOp module;
   dist::MeshAttr mesh;
   int64_t zero;
+  bool explain;
   llvm::StringMap<Placement> uses, storages;
 };
 
 class PlacePass : public impl::PlaceBase<PlacePass> {
 public:
+  using PlaceBase::PlaceBase;
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
     auto mesh = module->getAttrOfType<dist::MeshAttr>(dist::kMeshAttribute);
     if (!mesh)
       return;
     auto zero = module->getAttrOfType<IntegerAttr>(kZeroAttribute);
-    if (failed(Placer(module, mesh, zero ? zero.getInt() : 0).run()))
+    if (failed(Placer(module, mesh, zero ? zero.getInt() : 0, explain).run()))
       signalPassFailure();
   }
 };

@@ -16,6 +16,8 @@ inline constexpr llvm::StringLiteral kUseAttribute = "dist.use";         ///< pa
 inline constexpr llvm::StringLiteral kStorageAttribute = "dist.storage"; ///< parameter, state: between steps
 inline constexpr llvm::StringLiteral kInputsAttribute = "dist.inputs";   ///< step: of microbatch's inputs
 inline constexpr llvm::StringLiteral kAtAttribute = "dist.at";           ///< boundary, function argument
+inline constexpr llvm::StringLiteral kReasonAttribute =
+    "dist.reason"; ///< with `explain`: why an op is split so
 } // namespace weft
 
 #endif // WEFT_PASSES_PLACE_PLACE_H

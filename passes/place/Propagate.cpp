@@ -3,6 +3,7 @@
 #include "passes/analysis/ReshardPath.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 
@@ -19,13 +20,30 @@ Propagator::Propagator(Block &block, dist::MeshAttr mesh) : mesh(mesh) {
   for (Operation &op : block)
     if (auto shardable = dyn_cast<nn::ShardingRuleOpInterface>(op)) {
       nn::ShardingRule rule = shardable.shardingRule();
-      decided[&op] = {nn::FactorSplits(rule.factors.size()), SmallVector<bool>(rule.factors.size(), false)};
+      size_t factors = rule.factors.size();
+      decided[&op] = {nn::FactorSplits(factors), SmallVector<bool>(factors, false),
+                      SmallVector<int>(factors, -1), SmallVector<double>(factors, -1)};
       rules.insert({&op, std::move(rule)});
     }
 }
 
-void Propagator::seed(SeedLevel level, Value value, const dist::Placement &placement) {
-  seeds.emplace_back(level, value, placement);
+void Propagator::seed(SeedLevel level, Value value, const dist::Placement &placement, std::string source) {
+  seeds.push_back({level, value, placement, std::move(source)});
+}
+
+std::string Propagator::reason(Operation *op) const {
+  const Decision &decision = decided.find(op)->second;
+  std::string text;
+  for (auto [factor, split] : llvm::enumerate(decision.splits)) {
+    if (split.axes.empty())
+      continue;
+    llvm::raw_string_ostream stream(text);
+    stream << (text.empty() ? "" : ", ") << dist::describe(mesh, split.axes) << " from "
+           << seeds[decision.seeds[factor]].source;
+    if (decision.settledBytes[factor] >= 0)
+      stream << llvm::formatv(" (a conflict, settled for {0:F0} bytes)", decision.settledBytes[factor]);
+  }
+  return text;
 }
 
 dist::Placement Propagator::wish(Value value) const {
@@ -37,15 +55,16 @@ dist::Placement Propagator::wish(Value value) const {
 
 void Propagator::run() {
   for (SeedLevel level : {SeedLevel::Parameter, SeedLevel::Input, SeedLevel::Boundary}) {
-    for (auto &[seedLevel, value, placement] : seeds) {
-      if (seedLevel != level)
+    for (auto [index, seed] : llvm::enumerate(seeds)) {
+      if (seed.level != level)
         continue;
-      Marks &mine = marks[value];
+      Marks &mine = marks[seed.value];
       if (mine.closed)
         continue;
-      mine.splits.assign(placement.splits.begin(), placement.splits.end());
+      mine.splits.assign(seed.placement.splits.begin(), seed.placement.splits.end());
+      mine.seeds.assign(mine.splits.size(), static_cast<int>(index));
       mine.closed = true;
-      touch(value);
+      touch(seed.value);
     }
     while (true) {
       spread();
@@ -107,7 +126,7 @@ void Propagator::collectCandidates(Operation *op, SmallVectorImpl<Candidate> &ca
       if (llvm::none_of(candidates, [&](const Candidate &other) {
             return other.factor == factor && other.split == share;
           }))
-        candidates.push_back({factor, share});
+        candidates.push_back({factor, share, found->second.seeds[dimension]});
     }
   });
 }
@@ -115,7 +134,8 @@ void Propagator::collectCandidates(Operation *op, SmallVectorImpl<Candidate> &ca
 bool Propagator::isFree(ArrayRef<Candidate> candidates, size_t index) const {
   const Candidate &mine = candidates[index];
   for (auto [other, candidate] : llvm::enumerate(candidates))
-    if (other != index && (candidate.factor == mine.factor || !disjoint(candidate.split.axes, mine.split.axes)))
+    if (other != index &&
+        (candidate.factor == mine.factor || !disjoint(candidate.split.axes, mine.split.axes)))
       return false;
   return true;
 }
@@ -125,6 +145,8 @@ void Propagator::apply(ArrayRef<Proposal> proposals) {
     Decision &decision = decided.find(proposal.op)->second;
     decision.splits[proposal.candidate.factor] = proposal.candidate.split;
     decision.isDecided[proposal.candidate.factor] = true;
+    decision.seeds[proposal.candidate.factor] = proposal.candidate.seed;
+    decision.settledBytes[proposal.candidate.factor] = proposal.candidate.settledBytes;
   }
   // Ops mark their own results before the operands of others.
   llvm::SetVector<Operation *> ops;
@@ -135,28 +157,34 @@ void Propagator::apply(ArrayRef<Proposal> proposals) {
 }
 
 void Propagator::markAround(Operation *op) {
-  const nn::FactorSplits &splits = decided.find(op)->second.splits;
+  const Decision &decision = decided.find(op)->second;
   forEachDimension(op, [&](Value value, size_t dimension, ArrayRef<int> factors) {
     dist::Split split;
+    int seed = -1;
     for (int factor : factors) {
-      llvm::append_range(split.axes, splits[factor].axes);
-      split.zigzag |= splits[factor].zigzag;
+      llvm::append_range(split.axes, decision.splits[factor].axes);
+      split.zigzag |= decision.splits[factor].zigzag;
+      if (seed < 0)
+        seed = decision.seeds[factor];
     }
-    if (!split.axes.empty() && mark(value, dimension, split))
+    if (!split.axes.empty() && mark(value, dimension, split, seed))
       touch(value);
   });
 }
 
-bool Propagator::mark(Value value, size_t dimension, const dist::Split &split) {
+bool Propagator::mark(Value value, size_t dimension, const dist::Split &split, int seed) {
   Marks &mine = marks[value];
-  if (mine.splits.empty())
+  if (mine.splits.empty()) {
     mine.splits.resize(nn::tensorType(value).getRank());
+    mine.seeds.assign(mine.splits.size(), -1);
+  }
   if (mine.closed || !mine.splits[dimension].axes.empty())
     return false;
   for (const dist::Split &other : mine.splits)
     if (!disjoint(other.axes, split.axes))
       return false;
   mine.splits[dimension] = split;
+  mine.seeds[dimension] = seed;
   return true;
 }
 
@@ -201,15 +229,16 @@ std::vector<Propagator::Proposal> Propagator::settleCheapest() {
       conflicted.remove(op);
       continue;
     }
-    llvm::stable_sort(candidates,
-                      [](const Candidate &a, const Candidate &b) { return a.factor < b.factor; });
+    llvm::stable_sort(candidates, [](const Candidate &a, const Candidate &b) { return a.factor < b.factor; });
     std::pair<double, size_t> best{costOf(op, candidates[0]), 0};
     for (size_t index = 1; index < candidates.size(); ++index)
       best = std::min(best, {costOf(op, candidates[index]), index});
     if (proposals.empty() || best.first < cheapest)
       proposals.clear(), cheapest = best.first;
-    if (best.first == cheapest)
+    if (best.first == cheapest) {
       proposals.push_back({op, candidates[best.second]});
+      proposals.back().candidate.settledBytes = best.first;
+    }
   }
   return proposals;
 }

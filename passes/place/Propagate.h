@@ -29,8 +29,8 @@ class Propagator {
 public:
   Propagator(mlir::Block &block, dist::MeshAttr mesh);
 
-  /// Wants `value` split like this. Nothing else may split it.
-  void seed(SeedLevel level, mlir::Value value, const dist::Placement &placement);
+  /// Wants `value` split like this, because of `source` (for people). Nothing else may split it.
+  void seed(SeedLevel level, mlir::Value value, const dist::Placement &placement, std::string source);
   void run();
 
   const nn::ShardingRule &rule(mlir::Operation *op) const { return rules.find(op)->second; }
@@ -38,19 +38,33 @@ public:
   const nn::FactorSplits &splits(mlir::Operation *op) const { return decided.find(op)->second.splits; }
   /// How a value would be split by the wish of its neighbors, nothing pending.
   dist::Placement wish(mlir::Value value) const;
+  /// Which seeds split the op's factors, for people: `[d0] from input tokens, [t0] from boundary 1 (a
+  /// conflict, settled for 4,096 bytes)`.
+  std::string reason(mlir::Operation *op) const;
 
 private:
   struct Decision {
     nn::FactorSplits splits;
     llvm::SmallVector<bool> isDecided;
+    llvm::SmallVector<int> seeds;           ///< per factor: which one decided
+    llvm::SmallVector<double> settledBytes; ///< per factor: what settling a conflict cost, or -1
   };
   struct Marks {
     llvm::SmallVector<dist::Split> splits;
+    llvm::SmallVector<int> seeds; ///< per dimension
     bool closed = false;
   };
   struct Candidate {
     int factor;
     dist::Split split;
+    int seed;
+    double settledBytes = -1;
+  };
+  struct Seed {
+    SeedLevel level;
+    mlir::Value value;
+    dist::Placement placement;
+    std::string source;
   };
   struct Proposal {
     mlir::Operation *op;
@@ -64,7 +78,7 @@ private:
   bool isFree(llvm::ArrayRef<Candidate> candidates, size_t index) const;
   void apply(llvm::ArrayRef<Proposal> proposals);
   void markAround(mlir::Operation *op);
-  bool mark(mlir::Value value, size_t dimension, const dist::Split &split);
+  bool mark(mlir::Value value, size_t dimension, const dist::Split &split, int seed);
   void touch(mlir::Value value);
   double costOf(mlir::Operation *op, const Candidate &candidate) const;
   template <typename Visit> void forEachDimension(mlir::Operation *op, Visit visit) const;
@@ -73,7 +87,7 @@ private:
   llvm::MapVector<mlir::Operation *, nn::ShardingRule> rules;
   llvm::DenseMap<mlir::Operation *, Decision> decided;
   llvm::DenseMap<mlir::Value, Marks> marks;
-  std::vector<std::tuple<SeedLevel, mlir::Value, dist::Placement>> seeds;
+  std::vector<Seed> seeds;
   llvm::SetVector<mlir::Operation *> frontier;   ///< ops beside what changed in the last round
   llvm::SetVector<mlir::Operation *> conflicted; ///< ops in which candidates met
 };

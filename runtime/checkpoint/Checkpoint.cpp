@@ -1,8 +1,8 @@
 //===- Checkpoint.cpp - A saved checkpoint, open for reading --------------===//
 //
-// A tensor in one piece is read straight into the caller's memory, hashed stretch by stretch while it is in
-// the cache; one in several pieces takes a buffer of the size of a piece. `verify` maps each file and hashes
-// it in place.
+// Pieces are read and hashed stretch by stretch while these are in the cache: straight into the caller's
+// memory where a piece is all that is wanted, else through a buffer of one stretch. `verify` maps each file
+// and hashes it in place.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/checkpoint/Checkpoint.h"
@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace weft::checkpoint {
 namespace {
@@ -85,44 +86,104 @@ absl::Status Checkpoint::checkTensors(const std::vector<std::pair<std::string, T
   return withExitCode(absl::FailedPreconditionError(text), ExitCode::Checkpoint);
 }
 
-absl::Status Checkpoint::readPiece(const TensorRecord &tensor, const PieceRecord &piece,
-                                   std::span<std::byte> into) const {
+/// Copies of a piece that is read stretch by stretch what a slice needs of it.
+class PieceCopier {
+public:
+  PieceCopier(const TensorRecord &tensor, const PieceRecord &piece, const Slice &slice,
+              const std::vector<int64_t> &memory, std::byte *into)
+      : walk(byteSize(tensor.type.dtype), intersection(piece.slice, slice).size,
+             placeIn(piece.slice, piece.slice.size, intersection(piece.slice, slice)),
+             placeIn(slice, memory, intersection(piece.slice, slice))),
+        into(into), more(walk.next(run)) {}
+
+  /// Takes the bytes of the piece from `begin` on; `part`s come in order.
+  void take(int64_t begin, std::span<const std::byte> part) {
+    const int64_t end = begin + static_cast<int64_t>(part.size());
+    while (more && run.from < end) {
+      const int64_t bytes = std::min(run.bytes, end - run.from);
+      std::memcpy(into + run.to, part.data() + (run.from - begin), static_cast<size_t>(bytes));
+      if (bytes == run.bytes) {
+        more = walk.next(run);
+        continue;
+      }
+      run = {run.from + bytes, run.to + bytes, run.bytes - bytes};
+    }
+  }
+
+private:
+  static BoxPlace placeIn(const Slice &holder, const std::vector<int64_t> &shape, const Slice &box) {
+    BoxPlace place{shape, {}};
+    for (size_t d = 0; d < shape.size(); ++d)
+      place.offset.push_back(box.offset[d] - holder.offset[d]);
+    return place;
+  }
+
+  BoxWalk walk;
+  std::byte *into;
+  BoxWalk::Run run;
+  bool more;
+};
+
+absl::Status Checkpoint::readPiece(const TensorRecord &tensor, const PieceRecord &piece, const Slice &slice,
+                                   const std::vector<int64_t> &memory, std::span<std::byte> into) const {
   const std::string path = absl::StrCat(this->path, "/", piece.file);
   absl::StatusOr<InputFile> file = InputFile::open(*system, path);
   if (!file.ok())
     return file.status();
+  const size_t bytes = static_cast<size_t>(piece.end - piece.begin);
+  // A piece that is all that is wanted goes straight to its place.
+  const bool straight = piece.slice == slice && memory == slice.size;
+  std::vector<std::byte> buffer(straight ? 0 : std::min(kChecksumStretch, bytes));
+  PieceCopier copier(tensor, piece, slice, memory, into.data());
   Checksum checksum;
-  for (size_t at = 0; at < into.size(); at += kChecksumStretch) {
-    const std::span<std::byte> part = into.subspan(at, std::min(kChecksumStretch, into.size() - at));
+  for (size_t at = 0; at < bytes; at += kChecksumStretch) {
+    const size_t length = std::min(kChecksumStretch, bytes - at);
+    const std::span<std::byte> part = straight ? into.subspan(at, length) : std::span(buffer).first(length);
     if (absl::Status status = file->read(piece.begin + static_cast<int64_t>(at), part.data(), part.size());
         !status.ok())
       return status;
     checksum.update(part.data(), part.size());
+    if (!straight)
+      copier.take(static_cast<int64_t>(at), part);
   }
   return checksum.value() == piece.checksum ? absl::OkStatus()
                                             : damaged(path, tensor, piece, checksum.value());
 }
 
 absl::Status Checkpoint::read(const std::string &name, std::span<std::byte> into) const {
-  return withExitCode(readTensor(name, into), ExitCode::Checkpoint);
+  return withExitCode(readParts(name, nullptr, nullptr, into), ExitCode::Checkpoint);
 }
 
-absl::Status Checkpoint::readTensor(const std::string &name, std::span<std::byte> into) const {
+absl::Status Checkpoint::readSlice(const std::string &name, const Slice &slice,
+                                   const std::vector<int64_t> &memory, std::span<std::byte> into) const {
+  return withExitCode(readParts(name, &slice, &memory, into), ExitCode::Checkpoint);
+}
+
+/// Of a slice of the tensor, or of all of it where there is none.
+absl::Status Checkpoint::readParts(const std::string &name, const Slice *slice,
+                                   const std::vector<int64_t> *memory, std::span<std::byte> into) const {
   const TensorRecord *tensor = find(name);
   if (!tensor)
     return absl::NotFoundError(absl::StrCat(path, ": no tensor '", name,
                                             "' in this checkpoint. `weft ckpt inspect` lists those it has."));
-  if (static_cast<int64_t>(into.size()) != tensor->type.bytes())
-    return absl::InvalidArgumentError(absl::StrCat(path, ": tensor '", name, "' has ", tensor->type.bytes(),
+  const Slice whole = wholeSlice(tensor->type.shape);
+  const Slice &wanted = slice ? *slice : whole;
+  const std::vector<int64_t> &shape = memory ? *memory : whole.size;
+  if (std::string problem = checkInside(whole.size, wanted); !problem.empty())
+    return absl::InvalidArgumentError(absl::StrCat(path, ": tensor '", name, "': ", problem));
+  if (std::string problem = checkInside(shape, {std::vector<int64_t>(shape.size(), 0), wanted.size});
+      !problem.empty())
+    return absl::InvalidArgumentError(absl::StrCat(path, ": tensor '", name, "': slice ", wanted.str(),
+                                                   " is larger than the memory for it"));
+  const int64_t bytes = TensorType{tensor->type.dtype, shape}.bytes();
+  if (static_cast<int64_t>(into.size()) != bytes)
+    return absl::InvalidArgumentError(absl::StrCat(path, ": tensor '", name, "' has ", bytes,
                                                    " bytes, room for ", into.size(), " was given"));
-  if (tensor->pieces.size() == 1)
-    return readPiece(*tensor, tensor->pieces.front(), into);
-  std::vector<std::byte> buffer;
   for (const PieceRecord &piece : tensor->pieces) {
-    buffer.resize(static_cast<size_t>(piece.end - piece.begin));
-    if (absl::Status status = readPiece(*tensor, piece, buffer); !status.ok())
+    if (intersection(piece.slice, wanted).elements() == 0)
+      continue;
+    if (absl::Status status = readPiece(*tensor, piece, wanted, shape, into); !status.ok())
       return status;
-    copyIntoWhole(tensor->type.shape, byteSize(tensor->type.dtype), piece.slice, buffer.data(), into.data());
   }
   return absl::OkStatus();
 }

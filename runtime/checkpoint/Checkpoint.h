@@ -44,15 +44,22 @@ public:
   /// Several threads may read at once. After an error the contents of `into` are unspecified.
   absl::Status read(const std::string &name, std::span<std::byte> into) const;
 
+  /// Fills the front corner of a dense tensor of shape `memory` with a slice of the saved one; the rest of it
+  /// stays as it is. Reads the pieces that hold some of the slice, and no others, and verifies their
+  /// checksums. `into` is exactly as large as `memory`, which in no dimension is smaller than the slice.
+  absl::Status readSlice(const std::string &name, const Slice &slice, const std::vector<int64_t> &memory,
+                         std::span<std::byte> into) const;
+
   /// Reads every byte: each file's header against the manifest and each checksum. One line for each problem.
   std::vector<std::string> verify() const;
 
 private:
   friend absl::StatusOr<Checkpoint> openCheckpoint(const std::string &, FileSystem &);
   Checkpoint(std::string path, FileSystem &system, Manifest contents);
-  absl::Status readTensor(const std::string &name, std::span<std::byte> into) const;
-  absl::Status readPiece(const TensorRecord &tensor, const PieceRecord &piece,
+  absl::Status readParts(const std::string &name, const Slice *slice, const std::vector<int64_t> *memory,
                          std::span<std::byte> into) const;
+  absl::Status readPiece(const TensorRecord &tensor, const PieceRecord &piece, const Slice &slice,
+                         const std::vector<int64_t> &memory, std::span<std::byte> into) const;
   void verifyFile(const FileRecord &file, std::vector<std::string> &problems) const;
 
   std::string path;

@@ -29,7 +29,31 @@ absl::Status checkView(const TensorView &tensor) {
         absl::StrCat("checkpoint: the shape of tensor '", tensor.name, "' overflows"));
   if (!tensor.data && *bytes > 0)
     return absl::InvalidArgumentError(absl::StrCat("checkpoint: tensor '", tensor.name, "' has no data"));
+  if (tensor.part && !tensor.part->memoryShape.empty()) {
+    const Slice front{std::vector<int64_t>(tensor.part->memoryShape.size(), 0), tensor.type.shape};
+    if (std::string problem = checkInside(tensor.part->memoryShape, front); !problem.empty())
+      return absl::InvalidArgumentError(
+          absl::StrCat("checkpoint: the memory of tensor '", tensor.name, "' is too small: ", problem));
+  }
   return absl::OkStatus();
+}
+
+/// The bytes to save: where they lie, or packed into `buffer` where the memory has others between them.
+std::span<const std::byte> denseBytes(const TensorView &tensor, std::vector<std::byte> &buffer) {
+  const auto *data = static_cast<const std::byte *>(tensor.data);
+  const std::vector<int64_t> &size = tensor.type.shape;
+  const int64_t width = byteSize(tensor.type.dtype);
+  const size_t bytes = static_cast<size_t>(tensor.type.bytes());
+  const std::vector<int64_t> front(size.size(), 0);
+  const BoxPlace memory{tensor.part && !tensor.part->memoryShape.empty() ? tensor.part->memoryShape : size,
+                        front};
+  BoxWalk walk(width, size, memory, {size, front});
+  BoxWalk::Run first;
+  if (!walk.next(first) || first.bytes == tensor.type.bytes())
+    return {data, bytes};
+  buffer.resize(bytes);
+  copyBox(width, size, data, memory, buffer.data(), {size, front});
+  return buffer;
 }
 
 /// Joins the ranks' pieces into one record per tensor, sorted by name.
@@ -123,10 +147,10 @@ absl::StatusOr<RankRecord> writeRank(const std::string &temporary, int64_t rank,
     return file.status();
 
   RankRecord record{{name, file->bytes()}, {}};
+  std::vector<std::byte> buffer;
   for (const SafetensorsEntry &entry : file->entries()) {
     const TensorView &view = *views.at(entry.name);
-    absl::StatusOr<uint64_t> checksum = file->write(
-        {static_cast<const std::byte *>(view.data), static_cast<size_t>(entry.end - entry.begin)});
+    absl::StatusOr<uint64_t> checksum = file->write(denseBytes(view, buffer));
     if (!checksum.ok())
       return checksum.status();
     const PieceRecord piece{name, sliceOf(view), entry.begin, entry.end, *checksum};
@@ -158,6 +182,16 @@ absl::Status commitSave(const std::string &temporary, const CheckpointState &sta
   return publish(temporary, stepFolder(parentFolder(temporary), state.step), files);
 }
 
+absl::Status removeOlder(const std::string &checkpoints, int64_t step, const SaveOptions &options) {
+  absl::Status status = keepLatest(checkpoints, step, options.keepLatest, *options.files);
+  if (status.ok())
+    return status;
+  return absl::Status(
+      status.code(),
+      absl::StrCat(stepFolder(checkpoints, step),
+                   " was saved, but an older checkpoint could not be removed: ", status.message()));
+}
+
 static absl::Status save(const std::string &checkpoints, const CheckpointState &state,
                          const std::vector<TensorView> &tensors, const SaveOptions &options) {
   int64_t bytes = 0;
@@ -176,12 +210,7 @@ static absl::Status save(const std::string &checkpoints, const CheckpointState &
     removeTree(files, *temporary).IgnoreError();
     return status;
   }
-  if (absl::Status status = keepLatest(checkpoints, state.step, options.keepLatest, files); !status.ok())
-    return absl::Status(
-        status.code(),
-        absl::StrCat(stepFolder(checkpoints, state.step),
-                     " was saved, but an older checkpoint could not be removed: ", status.message()));
-  return absl::OkStatus();
+  return removeOlder(checkpoints, state.step, options);
 }
 
 absl::Status saveCheckpoint(const std::string &checkpoints, const CheckpointState &state,

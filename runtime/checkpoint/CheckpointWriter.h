@@ -26,12 +26,14 @@ struct TensorPart {
   std::vector<int64_t> globalShape;
   std::vector<int64_t> offset; ///< Of the data's first element, per dimension.
   std::string placement;       ///< As the compiler prints it.
+  /// Of the memory at `data`, whose front corner is saved; empty: all of it is.
+  std::vector<int64_t> memoryShape = {};
 };
 
-/// Dense row-major data in the caller's memory, which stays as it is during the save.
+/// Row-major data in the caller's memory, which stays as it is during the save.
 struct TensorView {
   std::string name;
-  TensorType type; ///< Of `data`.
+  TensorType type; ///< Of what is saved.
   const void *data = nullptr;
   std::optional<TensorPart> part; ///< Absent: the data is the whole tensor.
 };
@@ -48,12 +50,6 @@ struct SaveOptions {
 absl::Status saveCheckpoint(const std::string &checkpoints, const CheckpointState &state,
                             const std::vector<TensorView> &tensors, const SaveOptions &options = {});
 
-/// What one rank wrote; the ranks' records together become the manifest.
-struct RankRecord {
-  FileRecord file;
-  std::vector<TensorRecord> tensors; ///< One piece each.
-};
-
 /// The steps of a save when several ranks share it. One rank begins; all write; one commits what all have
 /// written. `beginSave` creates the temporary folder, removing what a crashed save left of it, and returns
 /// its path; it fails early when the disk has fewer than `bytes` free.
@@ -64,6 +60,8 @@ absl::StatusOr<RankRecord> writeRank(const std::string &temporary, int64_t rank,
 /// Writes the manifest and gives the folder its name.
 absl::Status commitSave(const std::string &temporary, const CheckpointState &state,
                         const std::vector<RankRecord> &ranks, FileSystem &files);
+/// Removes the older checkpoints that the options do not keep, after `step` was saved.
+absl::Status removeOlder(const std::string &checkpoints, int64_t step, const SaveOptions &options);
 
 } // namespace weft::checkpoint
 

@@ -113,6 +113,15 @@ std::string withManifestChecksum(std::string_view rest) {
   return text;
 }
 
+absl::StatusOr<std::string> formatRankRecord(const RankRecord &record) {
+  try {
+    return absl::StrCat("{\"file\": ", toJson(record.file).dump(), ",\n\"tensors\": [", lines(record.tensors),
+                        "\n]}\n");
+  } catch (const nlohmann::json::exception &) {
+    return absl::InvalidArgumentError("checkpoint: a tensor's name is not UTF-8");
+  }
+}
+
 absl::StatusOr<std::string> formatManifest(const Manifest &manifest) {
   try {
     // JSON has no NaN and no infinity: what reads back otherwise than it was given is refused, not changed.

@@ -70,6 +70,18 @@ struct Manifest {
   bool operator==(const Manifest &) const = default;
 };
 
+/// What one rank wrote; the ranks' records together become the manifest.
+struct RankRecord {
+  FileRecord file;
+  std::vector<TensorRecord> tensors; ///< One piece each.
+  bool operator==(const RankRecord &) const = default;
+};
+
+/// A rank's record as text, on its way to the rank that writes the manifest, and back. Fails when a name is
+/// not UTF-8.
+absl::StatusOr<std::string> formatRankRecord(const RankRecord &record);
+absl::StatusOr<RankRecord> parseRankRecord(const std::string &text);
+
 /// The text of `manifest.json`. Fails when the state does not survive JSON (a non-finite number, text that is
 /// not UTF-8), naming the key.
 absl::StatusOr<std::string> formatManifest(const Manifest &manifest);

@@ -182,6 +182,22 @@ TensorRecord readTensor(const Json &json, FieldReader &reader) {
 }
 } // namespace
 
+absl::StatusOr<RankRecord> parseRankRecord(const std::string &text) {
+  std::string problem;
+  const Json json = parseStrictly(text, problem);
+  FieldReader reader;
+  RankRecord record;
+  if (problem.empty() && reader.hasKeys(json, {"file", "tensors"}, "the record")) {
+    record.file = readFileRecord(json["file"], reader);
+    for (const Json &tensor : reader.list(json["tensors"], "tensors"))
+      record.tensors.push_back(readTensor(tensor, reader));
+  }
+  problem = problem.empty() ? reader.problem : problem;
+  if (!problem.empty())
+    return absl::DataLossError(absl::StrCat("the record of what a rank saved is broken: ", problem));
+  return record;
+}
+
 absl::StatusOr<Manifest> parseManifest(std::string_view text, const std::string &file) {
   absl::StatusOr<std::string_view> rest = checkFirstLine(text, file);
   if (!rest.ok())

@@ -16,16 +16,6 @@
 
 namespace weft::checkpoint {
 namespace {
-std::string checkInside(const std::vector<int64_t> &shape, const Slice &slice) {
-  if (slice.offset.size() != shape.size() || slice.size.size() != shape.size())
-    return absl::StrCat("a slice has ", slice.offset.size(), " dimensions, the tensor ", shape.size());
-  for (size_t d = 0; d < shape.size(); ++d)
-    if (slice.offset[d] < 0 || slice.size[d] < 0 || slice.offset[d] > shape[d] ||
-        slice.size[d] > shape[d] - slice.offset[d])
-      return absl::StrCat("slice ", slice.str(), " lies outside of the tensor");
-  return "";
-}
-
 bool overlap(const Slice &a, const Slice &b) {
   for (size_t d = 0; d < a.offset.size(); ++d)
     if (a.offset[d] + a.size[d] <= b.offset[d] || b.offset[d] + b.size[d] <= a.offset[d])
@@ -80,6 +70,16 @@ std::string Slice::str() const {
 
 Slice wholeSlice(const std::vector<int64_t> &shape) { return {std::vector<int64_t>(shape.size(), 0), shape}; }
 
+std::string checkInside(const std::vector<int64_t> &shape, const Slice &slice) {
+  if (slice.offset.size() != shape.size() || slice.size.size() != shape.size())
+    return absl::StrCat("a slice has ", slice.offset.size(), " dimensions, the tensor ", shape.size());
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (slice.offset[d] < 0 || slice.size[d] < 0 || slice.offset[d] > shape[d] ||
+        slice.size[d] > shape[d] - slice.offset[d])
+      return absl::StrCat("slice ", slice.str(), " lies outside of the tensor");
+  return "";
+}
+
 std::string checkCover(const std::vector<int64_t> &shape, const std::vector<Slice> &slices) {
   std::vector<const Slice *> filled;
   int64_t covered = 0;
@@ -99,39 +99,68 @@ std::string checkCover(const std::vector<int64_t> &shape, const std::vector<Slic
   return covered == elements ? "" : absl::StrCat("its slices hold ", covered, " of ", elements, " elements");
 }
 
-void copyIntoWhole(const std::vector<int64_t> &shape, int64_t elementBytes, const Slice &slice,
-                   const std::byte *from, std::byte *whole) {
-  if (slice.elements() == 0)
-    return;
-  // Trailing dimensions that the slice has whole form one run of bytes with the last one that it cuts.
-  size_t inner = shape.size();
-  int64_t run = elementBytes;
+Slice intersection(const Slice &a, const Slice &b) {
+  Slice common;
+  for (size_t d = 0; d < a.offset.size(); ++d) {
+    const int64_t begin = std::max(a.offset[d], b.offset[d]);
+    const int64_t end = std::min(a.offset[d] + a.size[d], b.offset[d] + b.size[d]);
+    common.offset.push_back(begin);
+    common.size.push_back(std::max<int64_t>(end - begin, 0));
+  }
+  return common;
+}
+
+/// Bytes from one element of each dimension to the next.
+static std::vector<int64_t> stridesOf(const std::vector<int64_t> &shape, int64_t elementBytes) {
+  std::vector<int64_t> strides(shape.size(), elementBytes);
+  for (size_t d = shape.size(); d-- > 1;)
+    strides[d - 1] = strides[d] * shape[d];
+  return strides;
+}
+
+BoxWalk::BoxWalk(int64_t elementBytes, std::vector<int64_t> boxSize, const BoxPlace &from, const BoxPlace &to)
+    : size(std::move(boxSize)), fromStride(stridesOf(from.shape, elementBytes)),
+      toStride(stridesOf(to.shape, elementBytes)), inner(size.size()) {
+  current.bytes = elementBytes;
+  // Trailing dimensions that both tensors have whole form one run with the last one that either cuts.
   while (inner > 0) {
     --inner;
-    run *= slice.size[inner];
-    if (slice.size[inner] != shape[inner])
+    current.bytes *= size[inner];
+    if (size[inner] != from.shape[inner] || size[inner] != to.shape[inner])
       break;
   }
-  std::vector<int64_t> stride(shape.size(), elementBytes);
-  for (size_t d = shape.size(); d-- > 1;)
-    stride[d - 1] = stride[d] * shape[d];
-  int64_t start = 0;
-  for (size_t d = 0; d < shape.size(); ++d)
-    start += slice.offset[d] * stride[d];
-
-  std::vector<int64_t> at(inner, 0);
-  while (true) {
-    int64_t to = start;
-    for (size_t d = 0; d < inner; ++d)
-      to += at[d] * stride[d];
-    std::memcpy(whole + to, from, static_cast<size_t>(run));
-    from += run;
-    size_t d = inner;
-    while (d > 0 && ++at[d - 1] == slice.size[d - 1])
-      at[--d] = 0;
-    if (d == 0)
-      return;
+  for (size_t d = 0; d < size.size(); ++d) {
+    finished |= size[d] == 0;
+    current.from += from.offset[d] * fromStride[d];
+    current.to += to.offset[d] * toStride[d];
   }
+  at.assign(inner, 0);
+}
+
+bool BoxWalk::next(Run &run) {
+  if (finished)
+    return false;
+  run = current;
+  size_t d = inner;
+  while (d > 0) {
+    --d;
+    current.from += fromStride[d];
+    current.to += toStride[d];
+    if (++at[d] < size[d])
+      return true;
+    current.from -= size[d] * fromStride[d];
+    current.to -= size[d] * toStride[d];
+    at[d] = 0;
+  }
+  finished = true;
+  return true;
+}
+
+void copyBox(int64_t elementBytes, const std::vector<int64_t> &size, const std::byte *from,
+             const BoxPlace &fromPlace, std::byte *to, const BoxPlace &toPlace) {
+  BoxWalk walk(elementBytes, size, fromPlace, toPlace);
+  for (BoxWalk::Run run; walk.next(run);)
+    std::memcpy(to + run.to, from + run.from, static_cast<size_t>(run.bytes));
 }
 
 } // namespace weft::checkpoint

@@ -33,9 +33,41 @@ Slice wholeSlice(const std::vector<int64_t> &shape);
 /// known not to overflow.
 std::string checkCover(const std::vector<int64_t> &shape, const std::vector<Slice> &slices);
 
-/// Copies a slice's dense bytes into the dense bytes of the whole tensor.
-void copyIntoWhole(const std::vector<int64_t> &shape, int64_t elementBytes, const Slice &slice,
-                   const std::byte *from, std::byte *whole);
+/// Empty when the slice lies inside the shape, else what is wrong.
+std::string checkInside(const std::vector<int64_t> &shape, const Slice &slice);
+
+/// What two slices of one tensor share; its sizes are 0 where they share nothing.
+Slice intersection(const Slice &a, const Slice &b);
+
+/// Where a box begins in a dense row-major tensor of this shape.
+struct BoxPlace {
+  std::vector<int64_t> shape;
+  std::vector<int64_t> offset;
+};
+
+/// Walks a box through two tensors at once, in row-major order: each run of bytes lies together in both.
+class BoxWalk {
+public:
+  struct Run {
+    int64_t from = 0; ///< Byte in the one tensor.
+    int64_t to = 0;   ///< Byte in the other.
+    int64_t bytes = 0;
+  };
+  /// The box lies inside both shapes.
+  BoxWalk(int64_t elementBytes, std::vector<int64_t> size, const BoxPlace &from, const BoxPlace &to);
+  /// The next run, `from` ascending; false after the last.
+  bool next(Run &run);
+
+private:
+  std::vector<int64_t> size, fromStride, toStride, at;
+  size_t inner; ///< Dimensions before this one are counted through; the others are the run.
+  Run current;
+  bool finished = false;
+};
+
+/// Copies a box of `size` elements per dimension from one dense tensor into another.
+void copyBox(int64_t elementBytes, const std::vector<int64_t> &size, const std::byte *from,
+             const BoxPlace &fromPlace, std::byte *to, const BoxPlace &toPlace);
 
 } // namespace weft::checkpoint
 

@@ -108,8 +108,8 @@ struct Initializer {
 
 /// A parameter or a piece of optimizer state: what persists over steps and goes into checkpoints.
 struct Variable {
-  std::string name; ///< unique
-  TensorType type;  ///< of a rank's part
+  std::string name;    ///< unique
+  TensorType type;     ///< of a rank's part
   Reference reference; ///< into a base of kind Parameters
   Initializer initializer;
   bool trainable = false;
@@ -198,7 +198,7 @@ struct Target {
 struct Executable {
   std::string weftVersion; ///< of the compiler that wrote it
   Target target;
-  Mesh mesh; ///< of the ranks that run it together, all from this one file
+  Mesh mesh;             ///< of the ranks that run it together, all from this one file
   std::string config;    ///< the resolved config, YAML
   std::string tokenizer; ///< opaque here: what runtime/tokenizer reads; may be empty
   MemoryPlan memory;

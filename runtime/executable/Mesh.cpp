@@ -67,18 +67,16 @@ Extent partOf(const Mesh &mesh, int64_t rank, int64_t size, const DimensionSplit
 std::vector<Extent> partOf(const Mesh &mesh, int64_t rank, const TensorPlacement &placement) {
   std::vector<Extent> extents;
   for (size_t dimension = 0; dimension < placement.dimensions.size(); ++dimension)
-    extents.push_back(
-        partOf(mesh, rank, placement.globalShape[dimension], placement.dimensions[dimension]));
+    extents.push_back(partOf(mesh, rank, placement.globalShape[dimension], placement.dimensions[dimension]));
   return extents;
 }
 
 bool ownsPart(const Mesh &mesh, int64_t rank, const TensorPlacement &placement) {
   for (uint32_t axis = 0; axis < mesh.axes.size(); ++axis) {
-    bool splits = std::any_of(placement.dimensions.begin(), placement.dimensions.end(),
-                              [&](const DimensionSplit &split) {
-                                return std::find(split.axes.begin(), split.axes.end(), axis) !=
-                                       split.axes.end();
-                              });
+    bool splits = std::any_of(
+        placement.dimensions.begin(), placement.dimensions.end(), [&](const DimensionSplit &split) {
+          return std::find(split.axes.begin(), split.axes.end(), axis) != split.axes.end();
+        });
     if (!splits && mesh.coordinate(rank, axis) != 0)
       return false;
   }

@@ -51,14 +51,16 @@ std::optional<double> firstNonFinite(const TensorType &type, const void *data) {
 absl::StatusOr<std::optional<FirstNonFinite>> findFirstNonFinite(Executor &executor, StepProgram &step,
                                                                  const ScalarState &before) {
   std::optional<FirstNonFinite> first;
+  int64_t commands = 0;
   before.restore();
   executor.setObserver([&](const CommandRecord &record) {
+    ++commands;
     if (first || record.call == nullptr)
       return;
     for (size_t i = 0; i < record.call->results.size(); ++i)
       if (std::optional<double> value = firstNonFinite(record.call->results[i], record.results[i])) {
         first = {placeOf(executor.executable(), record.program, record.action, record.command),
-                 record.call->name, record.microbatch, *value};
+                 record.call->name, record.microbatch, *value, commands - 1};
         return;
       }
   });
@@ -69,6 +71,16 @@ absl::StatusOr<std::optional<FirstNonFinite>> findFirstNonFinite(Executor &execu
   return first;
 }
 
+absl::StatusOr<int> rankOfFirst(Communicator &communicator, const std::optional<FirstNonFinite> &mine) {
+  const int64_t order = mine ? mine->order : std::numeric_limits<int64_t>::max();
+  std::vector<int64_t> orders(static_cast<size_t>(communicator.size()));
+  if (absl::Status status = communicator.allGather(std::as_bytes(std::span(&order, 1)),
+                                                   std::as_writable_bytes(std::span(orders)));
+      !status.ok())
+    return status;
+  return static_cast<int>(std::min_element(orders.begin(), orders.end()) - orders.begin());
+}
+
 std::string describe(const FirstNonFinite &first) {
   std::string text = absl::StrCat(first.location, " (", first.kernel);
   if (first.microbatch != kNone)
@@ -76,12 +88,13 @@ std::string describe(const FirstNonFinite &first) {
   return absl::StrCat(text, ") gave ", std::isnan(first.value) ? "nan" : first.value > 0 ? "inf" : "-inf");
 }
 
-std::string describeSamples(const TrainingData &data, const Config &config, int64_t step,
-                            uint32_t microbatch) {
+std::string describeSamples(const TrainingData &data, const Config &config, int64_t step, uint32_t microbatch,
+                            int64_t dataRank) {
   constexpr int64_t most = 8;
   int64_t first = step * config.train.globalBatch, count = config.train.globalBatch;
   if (microbatch != kNone) {
-    first += int64_t{microbatch} * config.train.microBatch;
+    first += dataRank * (config.train.globalBatch / config.parallel.dataRanks()) +
+             int64_t{microbatch} * config.train.microBatch;
     count = config.train.microBatch;
   }
   std::string text = absl::StrCat("samples ", first, " to ", first + count - 1, ":");

@@ -2,12 +2,14 @@
 //
 // A step whose gradients are not finite changes nothing but scalars, and every kernel gives the same bits
 // again: so the step is run once more, watched, and the first command in program order that gave an infinity
-// or a NaN is named. Spikes are found against the mean of the last losses.
+// or a NaN is named; of several ranks, that of the rank where it comes first. Spikes are found against the
+// mean of the last losses.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_TRAIN_ANOMALY_H
 #define WEFT_RUNTIME_TRAIN_ANOMALY_H
 
+#include "runtime/comm/Communicator.h"
 #include "runtime/config/Config.h"
 #include "runtime/data/TrainingData.h"
 #include "runtime/exec/Executor.h"
@@ -26,18 +28,25 @@ struct FirstNonFinite {
   std::string kernel;
   uint32_t microbatch = kNone; ///< kNone in an action that runs once
   double value = 0;
+  int64_t order = 0; ///< how many commands ran before it
 };
 
-/// Runs the step again on the inputs that are still there, from `before`. Absent when every value is finite.
+/// Runs the step again on the inputs that are still there, from `before`. Absent when every value of this
+/// rank is finite. All ranks call it.
 absl::StatusOr<std::optional<FirstNonFinite>> findFirstNonFinite(Executor &executor, StepProgram &step,
                                                                  const ScalarState &before);
+
+/// The rank on which a value that is not finite comes first in program order; of several the lowest, and rank
+/// 0 where all is finite. All ranks call it, each with what it found.
+absl::StatusOr<int> rankOfFirst(Communicator &communicator, const std::optional<FirstNonFinite> &mine);
 
 /// `model.layers.3.mlp (einsum, microbatch 1) gave nan`.
 std::string describe(const FirstNonFinite &first);
 
-/// The samples of a step (from 0), or of one microbatch of it: `samples 88 to 95: corpus: document 3, ...`.
-std::string describeSamples(const TrainingData &data, const Config &config, int64_t step,
-                            uint32_t microbatch);
+/// The samples of a step (from 0), or of one microbatch of a data rank in it: `samples 88 to 95: corpus:
+/// document 3, ...`.
+std::string describeSamples(const TrainingData &data, const Config &config, int64_t step, uint32_t microbatch,
+                            int64_t dataRank = 0);
 
 /// The first element of a float tensor that is not finite.
 std::optional<double> firstNonFinite(const TensorType &type, const void *data);

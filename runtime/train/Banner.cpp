@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 
 #include <algorithm>
 
@@ -53,28 +54,50 @@ std::vector<std::pair<std::string, uint64_t>> categories(const MemoryPlan &plan)
 
 } // namespace
 
-std::string bannerLine(const Config &config, const Executable &executable, int ranks) {
-  return absl::StrFormat("weft %s   %s %s parameters   %d rank%s   %s   %s, %d thread%s", WEFT_VERSION,
-                         config.model.program.empty() ? "llama" : config.model.program,
-                         countText(parameterCount(executable)), ranks, ranks == 1 ? "" : "s",
-                         recipeText(config.precision.recipe), executable.target.instructionSet,
-                         executable.target.threads, executable.target.threads == 1 ? "" : "s");
+std::string describeRanks(const ParallelConfig &parallel) {
+  const int64_t ranks = parallel.ranks();
+  if (ranks == 1)
+    return "1 rank";
+  std::vector<std::string> factors;
+  if (parallel.dataReplicate > 1 && parallel.dataShard > 1)
+    factors = {absl::StrCat("data_replicate ", parallel.dataReplicate),
+               absl::StrCat("data_shard ", parallel.dataShard)};
+  else if (parallel.dataRanks() > 1)
+    factors = {absl::StrCat("data ", parallel.dataRanks())};
+  if (parallel.tensor > 1)
+    factors.push_back(
+        absl::StrCat("tensor ", parallel.tensor, parallel.sequence ? " (sequence parallel)" : ""));
+  std::string text = absl::StrCat(ranks, " ranks: ", absl::StrJoin(factors, " x "));
+  if (parallel.dataShard > 1)
+    absl::StrAppend(&text, ", zero ", parallel.zero);
+  return text;
 }
 
-std::string programLine(const Executor &executor, double compileSeconds, double peakFlops) {
-  const MemoryPlan &plan = executor.executable().memory;
+std::string bannerLine(const Config &config, const Executable &executable) {
+  return absl::StrFormat("weft %s   %s %s parameters   %s   %s   %s, %d thread%s%s", WEFT_VERSION,
+                         config.model.program.empty() ? "llama" : config.model.program,
+                         countText(parameterCount(executable)), describeRanks(config.parallel),
+                         recipeText(config.precision.recipe), executable.target.instructionSet,
+                         executable.target.threads, executable.target.threads == 1 ? "" : "s",
+                         config.parallel.ranks() == 1 ? "" : " each");
+}
+
+std::string programLine(const Executable &executable, int64_t allocated, double compileSeconds,
+                        double peakFlops) {
+  const MemoryPlan &plan = executable.memory;
+  const int64_t ranks = executable.mesh.ranks();
   std::string text;
   if (compileSeconds > 0)
     absl::StrAppendFormat(&text, "compiled in %.1f s   ", compileSeconds);
-  absl::StrAppend(&text, "peak ", formatBytes(static_cast<int64_t>(plan.peakBytes())), " (");
+  absl::StrAppend(&text, "peak ", formatBytes(static_cast<int64_t>(plan.peakBytes())),
+                  ranks == 1 ? " (" : " per rank (");
   const char *comma = "";
   for (const auto &[category, bytes] : categories(plan)) {
     absl::StrAppendFormat(&text, "%s%s %.1f", comma, category, static_cast<double>(bytes) / kMebibyte);
     comma = ", ";
   }
-  absl::StrAppendFormat(&text, "), allocated %s of %s bytes planned",
-                        formatCount(static_cast<int64_t>(executor.allocatedBytes())),
-                        formatCount(static_cast<int64_t>(plan.arenaBytes())));
+  absl::StrAppendFormat(&text, "), allocated %s of %s bytes planned", formatCount(allocated),
+                        formatCount(ranks * static_cast<int64_t>(plan.arenaBytes())));
   if (peakFlops > 0)
     absl::StrAppendFormat(&text, "   machine %.1f GFLOP/s", peakFlops * 1e-9);
   return text;

@@ -1,6 +1,7 @@
 //===- Evaluator.cpp - The loss on held-out data --------------------------===//
 //
-// A token without bytes (the end of a document) counts as a token and adds no byte.
+// A token without bytes (the end of a document) counts as a token and adds no byte. Where the samples do not
+// fill the last batch, the rest of it has targets that the program does not count.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/train/Evaluator.h"
@@ -17,28 +18,35 @@
 
 namespace weft {
 
-absl::StatusOr<Evaluator> Evaluator::bind(Executor &executor, const Config &config,
-                                          std::shared_ptr<const TrainingData> data,
+/// A target that is no token: programs count what is in the vocabulary.
+static constexpr int32_t kNoTarget = -1;
+
+absl::StatusOr<Evaluator> Evaluator::bind(Executor &executor, Communicator &communicator,
+                                          const Config &config, std::shared_ptr<const TrainingData> data,
                                           const Tokenizer &tokenizer, int64_t batches) {
   absl::StatusOr<ProgramHandle> program = executor.program("evaluate");
   if (!program.ok())
     return withExitCode(program.status(), ExitCode::Config);
   Evaluator evaluator;
   evaluator.executor = &executor;
+  evaluator.communicator = &communicator;
+  evaluator.rank = dataRankOf(executor.executable().mesh, communicator.rank());
   evaluator.program = *program;
   const std::pair<const char *, HostTensor *> inputs[] = {{"tokens", &evaluator.tokens},
                                                           {"targets", &evaluator.targets}};
   const TensorType expected = {DType::I32, {config.train.microBatch, config.data.sequenceLength}};
+  const Program &source = executor.executable().programs[program->index];
   for (auto [name, tensor] : inputs) {
     absl::StatusOr<HostTensor> found = executor.input(*program, name);
     if (!found.ok())
       return withExitCode(found.status(), ExitCode::Config);
-    if (!(*found->type == expected))
-      return withExitCode(absl::FailedPreconditionError(
-                              absl::StrCat("program 'evaluate': input '", name, "' is ", found->type->str(),
-                                           ", the run file needs ", expected.str())),
-                          ExitCode::Config);
     *tensor = *found;
+    for (const ProgramInput &input : source.inputs)
+      if (input.name == name)
+        if (absl::Status status =
+                checkBatchInput(executor.executable(), source, input, communicator.rank(), expected, false);
+            !status.ok())
+          return status;
   }
   const std::pair<const char *, HostTensor *> outputs[] = {{"loss_sum", &evaluator.lossSum},
                                                            {"target_tokens", &evaluator.targetTokens}};
@@ -48,13 +56,12 @@ absl::StatusOr<Evaluator> Evaluator::bind(Executor &executor, const Config &conf
       return withExitCode(found.status(), ExitCode::Config);
     *tensor = *found;
   }
-  int64_t samples = std::min(batches * config.train.globalBatch, data->samples(Split::Validation));
-  if (samples == 0)
+  evaluator.samples = std::min(batches * config.train.globalBatch, data->samples(Split::Validation));
+  if (evaluator.samples == 0)
     return withExitCode(
         absl::FailedPreconditionError("no tokens are held out: set data.validation_fraction above 0"),
         ExitCode::Config);
   evaluator.microBatch = config.train.microBatch;
-  evaluator.microbatches = std::max<int64_t>(samples / config.train.microBatch, 1);
   for (int32_t id = 0; id < tokenizer.vocabularySize(); ++id)
     evaluator.bytesOfToken.push_back(static_cast<int64_t>(tokenizer.bytesOf(id)->size()));
   evaluator.data = std::move(data);
@@ -67,30 +74,48 @@ void Evaluator::countBytes(std::span<const int32_t> ids) {
       targetBytes += bytesOfToken[static_cast<size_t>(id)];
 }
 
+/// This rank's rows of a batch.
+absl::Status Evaluator::fill(int64_t run) {
+  const size_t length = static_cast<size_t>(data->sequenceLength());
+  const int64_t firstSample = (run * rank.count + rank.index) * microBatch;
+  for (int64_t i = 0; i < microBatch; ++i) {
+    const size_t begin = static_cast<size_t>(i) * length;
+    std::span<int32_t> ids = tokens.as<int32_t>().subspan(begin, length);
+    std::span<int32_t> wanted = targets.as<int32_t>().subspan(begin, length);
+    if (firstSample + i >= samples) {
+      std::fill(ids.begin(), ids.end(), 0);
+      std::fill(wanted.begin(), wanted.end(), kNoTarget);
+      continue;
+    }
+    if (absl::Status status = data->read(Split::Validation, firstSample + i, ids, wanted); !status.ok())
+      return withExitCode(status, ExitCode::Data);
+    if (rank.counts)
+      countBytes(wanted);
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Evaluation> Evaluator::evaluate() {
   double sum = 0, tokensSeen = 0;
   targetBytes = 0;
-  const size_t length = static_cast<size_t>(data->sequenceLength());
-  for (int64_t m = 0; m < microbatches; ++m) {
-    for (int64_t i = 0; i < microBatch; ++i) {
-      const size_t begin = static_cast<size_t>(i) * length;
-      std::span<int32_t> ids = targets.as<int32_t>().subspan(begin, length);
-      if (absl::Status status = data->read(Split::Validation, m * microBatch + i,
-                                           tokens.as<int32_t>().subspan(begin, length), ids);
-          !status.ok())
-        return withExitCode(status, ExitCode::Data);
-      countBytes(ids);
-    }
+  const int64_t atOnce = rank.count * microBatch;
+  for (int64_t run = 0; run * atOnce < samples; ++run) {
+    if (absl::Status status = fill(run); !status.ok())
+      return status;
     if (absl::Status status = executor->run(program); !status.ok())
       return status;
     sum += scalarOf(lossSum);
     tokensSeen += scalarOf(targetTokens);
   }
+  if (absl::Status status = communicator->allReduce(std::as_writable_bytes(std::span(&targetBytes, 1)),
+                                                    DType::I64, ReduceKind::Sum);
+      !status.ok())
+    return status;
   if (std::isnan(sum)) // whose sign means nothing
     sum = std::numeric_limits<double>::quiet_NaN();
   return Evaluation{sum / std::max(tokensSeen, 1.0),
                     sum / std::numbers::ln2 / static_cast<double>(std::max<int64_t>(targetBytes, 1)),
-                    microbatches * microBatch};
+                    samples};
 }
 
 } // namespace weft

@@ -1,17 +1,20 @@
 //===- Evaluator.h - The loss on held-out data ----------------------------===//
 //
-// Runs the program `evaluate` over the first held-out samples. Their order depends on nothing but the data,
-// and the sums are folded in that order in float64: equal parameters give the same bits, at any step of any
-// run.
+// Runs the program `evaluate` over the first held-out samples. Which these are, and their order, depends on
+// nothing but the data and the global batch, and the sums are folded in that order in float64: equal
+// parameters give the same bits, at any step of any run. Each data rank reads its part of every batch; the
+// program gives the sums of all.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_TRAIN_EVALUATOR_H
 #define WEFT_RUNTIME_TRAIN_EVALUATOR_H
 
+#include "runtime/comm/Communicator.h"
 #include "runtime/config/Config.h"
 #include "runtime/data/TrainingData.h"
 #include "runtime/exec/Executor.h"
 #include "runtime/tokenizer/Tokenizer.h"
+#include "runtime/train/DataRank.h"
 
 #include <memory>
 
@@ -27,23 +30,27 @@ class Evaluator {
 public:
   /// `batches`: global batches to look at; no more than one pass over the held-out samples is made.
   /// NotFound when the executable has no program `evaluate`, FailedPrecondition when it does not fit.
-  static absl::StatusOr<Evaluator> bind(Executor &executor, const Config &config,
+  static absl::StatusOr<Evaluator> bind(Executor &executor, Communicator &communicator, const Config &config,
                                         std::shared_ptr<const TrainingData> data, const Tokenizer &tokenizer,
                                         int64_t batches);
 
+  /// The same on every rank; all of them call it.
   absl::StatusOr<Evaluation> evaluate();
 
 private:
   Evaluator() = default;
+  absl::Status fill(int64_t run);
   void countBytes(std::span<const int32_t> targets);
 
   Executor *executor = nullptr;
+  Communicator *communicator = nullptr;
   ProgramHandle program;
   std::shared_ptr<const TrainingData> data;
   std::vector<int64_t> bytesOfToken;
   HostTensor tokens, targets, lossSum, targetTokens;
-  int64_t microBatch = 0;
-  int64_t microbatches = 0;
+  DataRank rank;
+  int64_t microBatch = 0; ///< samples that one rank takes at once
+  int64_t samples = 0;
   int64_t targetBytes = 0;
 };
 

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/train/ModelFlops.h"
+#include "runtime/train/VariableState.h"
 
 #include <algorithm>
 #include <chrono>
@@ -28,7 +29,7 @@ std::optional<double> modelFlopsPerToken(const Config &config, const Executable 
   int64_t elements = 0;
   for (const Variable &variable : executable.variables)
     if (variable.trainable && variable.type.shape.size() >= 2)
-      elements += variable.type.elements();
+      elements += globalType(variable).elements();
   if (!model.tieWordEmbeddings)
     elements -= model.vocabSize * model.hiddenSize;
   double attention = 6.0 * static_cast<double>(model.numHiddenLayers * model.numAttentionHeads) *

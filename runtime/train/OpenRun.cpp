@@ -6,7 +6,6 @@
 #include "runtime/train/OpenRun.h"
 
 #include "runtime/checkpoint/CheckpointFolders.h"
-#include "runtime/device/OpenDevice.h"
 #include "runtime/executable/ExecutableFile.h"
 #include "runtime/support/ExitCode.h"
 #include "runtime/train/RunFolder.h"
@@ -52,6 +51,8 @@ absl::StatusOr<OpenedRun> openRun(const std::string &path, const std::string &ch
   if (!loaded.ok())
     return loaded.status();
   run.loaded = *std::move(loaded);
+  if (absl::Status status = checkMesh(*executable, run.loaded.config); !status.ok())
+    return status;
   absl::StatusOr<checkpoint::Checkpoint> checkpoint =
       openMeant(checkpointPath.empty() ? path : checkpointPath, run.warnings);
   if (!checkpoint.ok())
@@ -60,20 +61,17 @@ absl::StatusOr<OpenedRun> openRun(const std::string &path, const std::string &ch
   if (!tokenizer.ok())
     return withExitCode(tokenizer.status(), ExitCode::Config);
   run.tokenizer = *std::move(tokenizer);
-  absl::StatusOr<std::unique_ptr<Device>> device =
-      openCpuDevice(executable->target.instructionSet, static_cast<int>(executable->target.threads));
-  if (!device.ok())
-    return withExitCode(device.status(), ExitCode::Config);
-  run.device = *std::move(device);
-  absl::StatusOr<std::unique_ptr<Executor>> executor = Executor::create(*std::move(executable), *run.device);
-  if (!executor.ok())
-    return withExitCode(executor.status(), ExitCode::Config);
-  run.executor = *std::move(executor);
-  if (absl::Status status = restoreVariables(*run.executor, *checkpoint, true); !status.ok())
-    return withExitCode(status, ExitCode::Checkpoint);
-  run.checkpoint = checkpoint->folder();
-  run.step = checkpoint->state().step;
+  run.executable = *std::move(executable);
+  run.checkpoint = *std::move(checkpoint);
   return run;
+}
+
+absl::Status runOpened(OpenedRun &run, const RankBody &body) {
+  const int threads = static_cast<int>(run.executable.target.threads);
+  return runOnRanks(std::move(run.executable), threads, [&](Executor &executor, Communicator &communicator) {
+    absl::Status status = restoreVariables(executor, *run.checkpoint, true, communicator.rank());
+    return status.ok() ? body(executor, communicator) : withExitCode(status, ExitCode::Checkpoint);
+  });
 }
 
 } // namespace weft

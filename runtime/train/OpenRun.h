@@ -1,18 +1,22 @@
 //===- OpenRun.h - A trained model, ready to run --------------------------===//
 //
 // What commands that use a model and do not train it begin with: the program of a run (or an executable with
-// a checkpoint beside it) and the weights of a checkpoint. No compiler is needed, and nothing is written, so
-// a run may be looked at while it trains.
+// a checkpoint beside it) and the weights of a checkpoint, which any mesh may have saved. No compiler is
+// needed, and nothing is written, so a run may be looked at while it trains. The program runs on the ranks
+// that it was compiled for.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_TRAIN_OPENRUN_H
 #define WEFT_RUNTIME_TRAIN_OPENRUN_H
 
+#include "runtime/checkpoint/Checkpoint.h"
 #include "runtime/config/ConfigLoader.h"
-#include "runtime/exec/Executor.h"
+#include "runtime/executable/Executable.h"
 #include "runtime/tokenizer/Tokenizer.h"
+#include "runtime/train/RunOnRanks.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,11 +25,9 @@ namespace weft {
 struct OpenedRun {
   LoadedConfig loaded;
   std::unique_ptr<Tokenizer> tokenizer;
-  std::unique_ptr<Device> device;
-  std::unique_ptr<Executor> executor; ///< its parameters are those of the checkpoint
-  std::string checkpoint;             ///< the folder
-  int64_t step = 0;                   ///< of the checkpoint
-  std::vector<std::string> warnings;  ///< checkpoints that were passed over
+  Executable executable;
+  std::optional<checkpoint::Checkpoint> checkpoint;
+  std::vector<std::string> warnings; ///< checkpoints that were passed over
 };
 
 /// `path` is a run's folder or an executable. `checkpoint` is a checkpoint, or a run's folder, whose latest
@@ -33,6 +35,10 @@ struct OpenedRun {
 /// program is compiled from.
 absl::StatusOr<OpenedRun> openRun(const std::string &path, const std::string &checkpoint,
                                   const std::vector<std::string> &overrides);
+
+/// Calls `body` on each rank of the program, whose parameters are those of the checkpoint. Takes the program
+/// out of the run.
+absl::Status runOpened(OpenedRun &run, const RankBody &body);
 
 } // namespace weft
 

@@ -5,6 +5,10 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/train/ParameterNorms.h"
 
+#include "runtime/train/VariableState.h"
+
+#include "absl/strings/match.h"
+
 #include <cmath>
 #include <cstring>
 
@@ -46,43 +50,92 @@ Reader readerOf(DType type) {
 
 } // namespace
 
-ParameterNorms::ParameterNorms(const Executor &executor) {
-  const std::vector<Variable> &variables = executor.executable().variables;
+ParameterNorms::ParameterNorms(const Executor &executor, Communicator &communicator)
+    : executable(executor.executable()), communicator(communicator) {
+  const std::vector<Variable> &variables = executable.variables;
   for (size_t i = 0; i < variables.size(); ++i) {
     HostTensor tensor = executor.variable(i);
     if (variables[i].trainable && readerOf(tensor.type->dtype))
-      parameters.push_back({variables[i].name, tensor, {tensor.bytes.begin(), tensor.bytes.end()}, {}});
+      parameters.push_back({i, tensor, {tensor.bytes.begin(), tensor.bytes.end()}, {}});
   }
 }
 
-void ParameterNorms::observe(const CommandRecord &record) {
-  if (record.call == nullptr || record.call->name != "squared_norm" || record.call->results.size() != 1 ||
-      record.call->results[0] != TensorType{DType::F64, {}})
-    return;
-  for (Parameter &parameter : parameters)
-    if (parameter.name == record.location)
-      parameter.squaredGradient = valueAt<double>(static_cast<const std::byte *>(record.results[0]), 0);
+/// A gradient lies like its parameter or, where that is what the ranks share, like the optimizer's state of
+/// it. Null when it lies like none of these.
+const TensorPlacement *ParameterNorms::gradientPlacement(const Variable &parameter,
+                                                         const TensorType &gradient) const {
+  if (parameter.type.shape == gradient.shape)
+    return &parameter.placement;
+  for (const Variable &state : executable.variables)
+    if (state.isState && state.type.shape == gradient.shape &&
+        globalType(state).shape == globalType(parameter).shape &&
+        absl::EndsWith(state.name, "." + parameter.name))
+      return &state.placement;
+  return nullptr;
 }
 
-std::vector<std::pair<std::string, double>> ParameterNorms::finish(double gradNorm) const {
-  double squares = 0;
-  for (const Parameter &parameter : parameters)
-    squares += parameter.squaredGradient.value_or(0);
-  std::vector<std::pair<std::string, double>> norms;
-  for (const Parameter &parameter : parameters) {
-    if (parameter.squaredGradient)
-      norms.emplace_back("gradient_norm/" + parameter.name,
-                         squares == 0 ? 0.0 : gradNorm * std::sqrt(*parameter.squaredGradient / squares));
-    const Reader read = readerOf(parameter.tensor.type->dtype);
-    double weight = 0, update = 0;
-    for (int64_t i = 0, count = parameter.tensor.type->elements(); i < count; ++i) {
-      const double now = read(parameter.tensor.bytes.data(), i);
-      const double change = now - read(parameter.before.data(), i);
-      weight += now * now;
+void ParameterNorms::observe(const CommandRecord &record) {
+  if (record.call == nullptr || record.call->name != "squared_norm" || record.call->operands.size() != 1 ||
+      record.call->results.size() != 1 || record.call->results[0] != TensorType{DType::F64, {}})
+    return;
+  for (Parameter &parameter : parameters) {
+    const Variable &variable = executable.variables[parameter.variable];
+    if (variable.name != record.location)
+      continue;
+    const TensorPlacement *placement = gradientPlacement(variable, record.call->operands[0]);
+    if (!placement)
+      continue;
+    const bool owned = ownsPart(executable.mesh, communicator.rank(), *placement);
+    parameter.squaredGradient =
+        owned ? valueAt<double>(static_cast<const std::byte *>(record.results[0]), 0) : 0.0;
+  }
+}
+
+/// The sums of squares of a parameter's elements, and of what the step changed, over what this rank owns.
+static std::pair<double, double> sumsOfSquares(const Executable &executable, const Variable &variable,
+                                               int64_t rank, const std::byte *now, const std::byte *before) {
+  double weight = 0, update = 0;
+  if (!ownsPart(executable.mesh, rank, variable.placement))
+    return {weight, update};
+  const Reader read = readerOf(variable.type.dtype);
+  const checkpoint::Slice slice = sliceOf(executable.mesh, variable, rank);
+  const std::vector<int64_t> front(slice.size.size(), 0);
+  const checkpoint::BoxPlace memory{variable.type.shape, front};
+  checkpoint::BoxWalk walk(1, slice.size, memory, memory); // "bytes" are elements here
+  for (checkpoint::BoxWalk::Run run; walk.next(run);)
+    for (int64_t i = run.from; i < run.from + run.bytes; ++i) {
+      const double value = read(now, i);
+      const double change = value - read(before, i);
+      weight += value * value;
       update += change * change;
     }
-    norms.emplace_back("weight_norm/" + parameter.name, std::sqrt(weight));
-    norms.emplace_back("update_norm/" + parameter.name, std::sqrt(update));
+  return {weight, update};
+}
+
+absl::StatusOr<std::vector<std::pair<std::string, double>>> ParameterNorms::finish(double gradNorm) const {
+  std::vector<double> sums; // of each parameter: gradient, weight, update
+  for (const Parameter &parameter : parameters) {
+    const auto [weight, update] =
+        sumsOfSquares(executable, executable.variables[parameter.variable], communicator.rank(),
+                      parameter.tensor.bytes.data(), parameter.before.data());
+    sums.insert(sums.end(), {parameter.squaredGradient.value_or(0), weight, update});
+  }
+  if (absl::Status status =
+          communicator.allReduce(std::as_writable_bytes(std::span(sums)), DType::F64, ReduceKind::Sum);
+      !status.ok())
+    return status;
+  double squares = 0;
+  for (size_t i = 0; i < sums.size(); i += 3)
+    squares += sums[i];
+  std::vector<std::pair<std::string, double>> norms;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const std::string &name = executable.variables[parameters[i].variable].name;
+    const double *sum = &sums[3 * i];
+    if (parameters[i].squaredGradient)
+      norms.emplace_back("gradient_norm/" + name,
+                         squares == 0 ? 0.0 : gradNorm * std::sqrt(sum[0] / squares));
+    norms.emplace_back("weight_norm/" + name, std::sqrt(sum[1]));
+    norms.emplace_back("update_norm/" + name, std::sqrt(sum[2]));
   }
   return norms;
 }

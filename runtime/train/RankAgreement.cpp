@@ -1,6 +1,6 @@
 //===- RankAgreement.cpp - All ranks train the same run -------------------===//
 //
-// One gather of a few numbers; every rank comes to the same answer.
+// Gathers, from which every rank comes to the same answer.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/train/RankAgreement.h"
@@ -11,6 +11,7 @@
 
 #include <xxhash.h>
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -36,6 +37,48 @@ absl::Status checkRanksAgree(Communicator &communicator, const RunIdentity &iden
                                                        "from the same files")),
             ExitCode::Config);
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<std::string>> gatherTexts(Communicator &communicator, const std::string &mine) {
+  const size_t ranks = static_cast<size_t>(communicator.size());
+  const uint64_t length = mine.size();
+  std::vector<uint64_t> lengths(ranks);
+  if (absl::Status status = communicator.allGather(std::as_bytes(std::span(&length, 1)),
+                                                   std::as_writable_bytes(std::span(lengths)));
+      !status.ok())
+    return status;
+  const uint64_t longest = *std::max_element(lengths.begin(), lengths.end());
+  std::string padded = mine, all(ranks * longest, '\0');
+  padded.resize(longest);
+  if (absl::Status status =
+          communicator.allGather(std::as_bytes(std::span(padded)), std::as_writable_bytes(std::span(all)));
+      !status.ok())
+    return status;
+  std::vector<std::string> texts;
+  for (size_t rank = 0; rank < ranks; ++rank)
+    texts.push_back(all.substr(rank * longest, lengths[rank]));
+  return texts;
+}
+
+absl::Status agreeOn(Communicator &communicator, const absl::Status &mine) {
+  const std::array<int32_t, 2> codes = {static_cast<int32_t>(mine.code()),
+                                        static_cast<int32_t>(exitCodeOf(mine))};
+  std::vector<int32_t> all(codes.size() * static_cast<size_t>(communicator.size()));
+  if (absl::Status status =
+          communicator.allGather(std::as_bytes(std::span(codes)), std::as_writable_bytes(std::span(all)));
+      !status.ok())
+    return status;
+  size_t failed = 0;
+  while (failed < all.size() && all[failed] == 0)
+    failed += codes.size();
+  if (failed >= all.size())
+    return absl::OkStatus();
+  absl::StatusOr<std::vector<std::string>> messages = gatherTexts(communicator, std::string(mine.message()));
+  if (!messages.ok())
+    return messages.status();
+  return withExitCode(
+      absl::Status(static_cast<absl::StatusCode>(all[failed]), (*messages)[failed / codes.size()]),
+      static_cast<ExitCode>(all[failed + 1]));
 }
 
 } // namespace weft

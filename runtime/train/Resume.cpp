@@ -115,6 +115,8 @@ checkpoint::CheckpointState makeState(const Progress &progress, const RunIdentit
   state.text = {{"config", identity.config},
                 {"tokenizer", checksumText(identity.tokenizerChecksum)},
                 {"data", checksumText(identity.dataChecksum)}};
+  if (!identity.mesh.empty())
+    state.text["mesh"] = identity.mesh;
   state.values = {{"seed", config.train.seed},
                   {"consumed_samples", progress.step * config.train.globalBatch},
                   {"consumed_tokens", progress.step * config.train.globalBatch * config.data.sequenceLength}};

@@ -28,6 +28,7 @@ struct RunIdentity {
   std::string config; ///< resolved, as YAML
   uint64_t tokenizerChecksum = 0;
   uint64_t dataChecksum = 0;
+  std::string mesh = {}; ///< printMesh() of the program; empty on one rank
 };
 
 /// The checkpoint to go on from; absent at the first start. Removes what crashed saves left, and logs

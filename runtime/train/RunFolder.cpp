@@ -14,6 +14,10 @@
 
 namespace weft {
 
+std::string RunFolder::log(int rank) const {
+  return rank == 0 ? path + "/log.txt" : absl::StrCat(path, "/log-", rank, ".txt");
+}
+
 std::string RunFolder::dump(int64_t step) const {
   return absl::StrCat(dumps(), "/step-", step, ".safetensors");
 }

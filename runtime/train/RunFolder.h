@@ -20,7 +20,8 @@ struct RunFolder {
 
   std::string config() const { return path + "/config.yaml"; }
   std::string metrics() const { return path + "/metrics.jsonl"; }
-  std::string log() const { return path + "/log.txt"; }
+  /// log.txt of rank 0, log-1.txt of rank 1, and so on.
+  std::string log(int rank = 0) const;
   std::string programFolder() const { return path + "/program"; }
   std::string program() const { return path + "/program/run.weft"; }
   /// Where a pass that fails leaves its input.

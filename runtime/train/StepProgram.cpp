@@ -6,6 +6,7 @@
 #include "runtime/train/StepProgram.h"
 
 #include "runtime/support/ExitCode.h"
+#include "runtime/train/DataRank.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -18,15 +19,6 @@ namespace {
 
 absl::Status misfit(const std::string &message) {
   return withExitCode(absl::FailedPreconditionError(message), ExitCode::Config);
-}
-
-absl::Status checkType(const ProgramInput &input, const TensorType &expected, bool perMicrobatch) {
-  if (input.type == expected && input.perMicrobatch == perMicrobatch)
-    return absl::OkStatus();
-  return misfit(absl::StrCat("program 'step': input '", input.name, "' is ", input.type.str(),
-                             input.perMicrobatch ? " per microbatch" : " once", ", the run file needs ",
-                             expected.str(), perMicrobatch ? " per microbatch" : " once",
-                             " (train.micro_batch, data.sequence_length)"));
 }
 
 template <typename T> double read(const HostTensor &tensor) { return static_cast<double>(tensor.as<T>()[0]); }
@@ -57,33 +49,36 @@ double scalarOf(const HostTensor &tensor) {
   return 0;
 }
 
-absl::StatusOr<StepProgram> StepProgram::bind(Executor &executor, const Config &config) {
+absl::StatusOr<StepProgram> StepProgram::bind(Executor &executor, const Config &config, int64_t rank) {
   StepProgram step(executor);
   absl::StatusOr<ProgramHandle> handle = executor.program("step");
   if (!handle.ok())
     return misfit(absl::StrCat(handle.status().message(), ". Training needs 'step'."));
   step.program = *handle;
-  if (absl::Status status = step.bindInputs(config); !status.ok())
+  if (absl::Status status = step.bindInputs(config, rank); !status.ok())
     return status;
   if (absl::Status status = step.bindOutputs(); !status.ok())
     return status;
   return step;
 }
 
-absl::Status StepProgram::bindInputs(const Config &config) {
-  const Program &source = executor->executable().programs[program.index];
+absl::Status StepProgram::bindInputs(const Config &config, int64_t rank) {
+  const Executable &executable = executor->executable();
+  const Program &source = executable.programs[program.index];
   const int64_t b = config.train.microBatch, t = config.data.sequenceLength;
-  if (source.microbatches != config.train.microBatches())
+  if (source.microbatches != config.microBatches())
     return misfit(absl::StrCat("program 'step' has ", source.microbatches,
-                               " microbatches, the run file has train.global_batch / train.micro_batch = ",
-                               config.train.microBatches()));
+                               " microbatches, the run file has train.global_batch / (train.micro_batch x ",
+                               config.parallel.dataRanks(), " data ranks) = ", config.microBatches()));
   unusedTokens.resize(b * t);
   unusedSampleIds.resize(b);
   batches.assign(source.microbatches, {unusedTokens, unusedTokens, unusedSampleIds});
   for (const ProgramInput &input : source.inputs) {
     if (input.name == "step") {
-      if (absl::Status status = checkType(input, {DType::I64, {}}, false); !status.ok())
-        return status;
+      if (input.type != TensorType{DType::I64, {}} || input.perMicrobatch)
+        return misfit(absl::StrCat("program 'step': input 'step' is ", input.type.str(),
+                                   input.perMicrobatch ? " per microbatch" : " once",
+                                   ", the trainer gives tensor<i64> once"));
       stepNumber = executor->input(program, input.name)->as<int64_t>();
       continue;
     }
@@ -92,7 +87,7 @@ absl::Status StepProgram::bindInputs(const Config &config) {
       return misfit(absl::StrCat("program 'step' asks for the input '", input.name,
                                  "'; the trainer gives tokens, targets, sample_ids and step"));
     const TensorType expected = isIds ? TensorType{DType::I64, {b}} : TensorType{DType::I32, {b, t}};
-    if (absl::Status status = checkType(input, expected, true); !status.ok())
+    if (absl::Status status = checkBatchInput(executable, source, input, rank, expected, true); !status.ok())
       return status;
     for (uint32_t m = 0; m < source.microbatches; ++m) {
       absl::StatusOr<HostTensor> slot = executor->input(program, input.name, m);

@@ -30,9 +30,10 @@ struct StepResult {
 class StepProgram {
 public:
   /// FailedPrecondition (exit code config) when the program does not fit the config or the trainer.
-  static absl::StatusOr<StepProgram> bind(Executor &executor, const Config &config);
+  static absl::StatusOr<StepProgram> bind(Executor &executor, const Config &config, int64_t rank = 0);
 
-  /// Fills the inputs of step `step` (from 0) of the run.
+  /// Fills the inputs of step `step` (from 0) of the run; the loader reads the samples of the rank's data
+  /// rank.
   absl::Status fill(int64_t step, DataLoader &loader);
   /// Runs the program on what was filled in.
   absl::Status run();
@@ -42,7 +43,7 @@ public:
 
 private:
   explicit StepProgram(Executor &executor) : executor(&executor) {}
-  absl::Status bindInputs(const Config &config);
+  absl::Status bindInputs(const Config &config, int64_t rank);
   absl::Status bindOutputs();
 
   Executor *executor;

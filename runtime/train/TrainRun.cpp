@@ -12,12 +12,15 @@
 #include "runtime/executable/ExecutableFile.h"
 #include "runtime/support/ExitCode.h"
 #include "runtime/support/FileText.h"
+#include "runtime/support/Processors.h"
 #include "runtime/train/Banner.h"
 #include "runtime/train/MachineMemory.h"
 #include "runtime/train/ModelFlops.h"
 #include "runtime/train/RankAgreement.h"
 #include "runtime/train/RunData.h"
+#include "runtime/train/RunOnRanks.h"
 #include "runtime/train/Trainer.h"
+#include "runtime/train/VariableState.h"
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -35,13 +38,18 @@ constexpr absl::string_view kRuntimeKeys[] = {"checkpoint.",        "eval.",    
                                               "generate.",          "train.dump.", "train.spike.",
                                               "train.on_nonfinite", "data.train["};
 
-/// A run on its way to the trainer.
+/// A run on its way to the trainers of its ranks.
 struct Job {
   LoadedConfig loaded;
   RunFolder folder;
-  RunLog log;
+  RunLog log; ///< rank 0's
   Executable executable;
   double compileSeconds = 0;
+  std::optional<checkpoint::Checkpoint> resume;
+  std::unique_ptr<Tokenizer> tokenizer;
+  std::shared_ptr<const TrainingData> data;
+  std::optional<double> flopsPerToken;
+  double peakFlops = 0; ///< of all ranks together
 };
 
 absl::Status readProgram(Job &job, const std::string &file) {
@@ -70,28 +78,31 @@ absl::Status loadJob(const TrainRequest &request, Job &job) {
   return absl::OkStatus();
 }
 
-absl::Status checkLimit(const Executable &executable, int64_t limit) {
+absl::Status checkLimit(const Executable &executable, const Config &config) {
   const uint64_t needed = executable.memory.peakBytes();
-  if (needed <= static_cast<uint64_t>(limit))
+  if (needed <= static_cast<uint64_t>(memoryLimitOf(config)))
     return absl::OkStatus();
+  const int64_t ranks = config.parallel.ranks();
   return withExitCode(
       absl::ResourceExhaustedError(absl::StrFormat(
-          "memory: this plan needs %d bytes, the limit is %d (launch.memory_limit, or what "
-          "this machine gives). Compile it smaller: weft compile RUN.yaml tells what would fit.",
-          needed, limit)),
+          "memory: this plan needs %d bytes%s, the limit is %d (launch.memory_limit, or what "
+          "this machine gives%s). Compile it smaller: weft compile RUN.yaml tells what would fit.",
+          needed, ranks == 1 ? "" : " per rank", memoryLimitOf(config),
+          ranks == 1 ? "" : absl::StrCat(", shared by ", ranks, " ranks"))),
       ExitCode::OutOfMemory);
 }
 
 /// Brings the program into the run's folder, compiled or copied, and into memory.
 absl::Status prepareProgram(const TrainRequest &request, Job &job) {
-  const int64_t limit = memoryLimitOf(job.loaded.config);
+  const Config &config = job.loaded.config;
   if (isExecutableFile(request.file)) {
-    if (absl::Status status = checkLimit(job.executable, limit); !status.ok())
+    if (absl::Status status = checkLimit(job.executable, config); !status.ok())
       return status;
     return withExitCode(writeExecutable(job.executable, job.folder.program()), ExitCode::Checkpoint);
   }
   const auto start = std::chrono::steady_clock::now();
-  if (absl::Status status = request.compile({job.folder.program(), job.folder.reproducer(), limit});
+  if (absl::Status status =
+          request.compile({job.folder.program(), job.folder.reproducer(), memoryLimitOf(config)});
       !status.ok())
     return status;
   job.compileSeconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -99,65 +110,109 @@ absl::Status prepareProgram(const TrainRequest &request, Job &job) {
 }
 
 absl::Status dryRun(const TrainRequest &request, const Job &job) {
-  if (isExecutableFile(request.file))
-    return checkLimit(job.executable, memoryLimitOf(job.loaded.config));
+  if (isExecutableFile(request.file)) {
+    if (absl::Status status = checkMesh(job.executable, job.loaded.config); !status.ok())
+      return status;
+    return checkLimit(job.executable, job.loaded.config);
+  }
   return request.compile({"", "", memoryLimitOf(job.loaded.config)});
 }
 
-/// Everything after the program is there: the machine, the state, the loop.
-absl::Status startTrainer(const TrainRequest &request, Job &job, Communicator &communicator,
-                          const std::optional<checkpoint::Checkpoint> &resume,
-                          std::shared_ptr<const TrainingData> data, const Tokenizer &tokenizer) {
-  const Config &config = job.loaded.config;
+/// What the threads of all ranks can compute together, which is no more than the processors can.
+absl::StatusOr<double> measureMachine(const Config &config, const Target &target) {
+  constexpr int64_t most = 128; // of a device
+  const int64_t ranks = config.parallel.ranks(), threads = target.threads;
+  const int64_t useful =
+      ranks == 1 ? threads : std::min(ranks * threads, std::max(threads, availableProcessors()));
   absl::StatusOr<std::unique_ptr<Device>> device =
-      openCpuDevice(job.executable.target.instructionSet,
-                    static_cast<int>(config.launch.threads.value_or(job.executable.target.threads)));
+      openCpuDevice(target.instructionSet, static_cast<int>(std::min(useful, most)));
   if (!device.ok())
     return withExitCode(device.status(), ExitCode::Config);
-  const std::optional<double> flops = modelFlopsPerToken(config, job.executable);
-  double peak = 0;
-  if (flops) {
-    absl::StatusOr<double> measured = measurePeakFlops(**device, config.precision.recipe);
-    if (!measured.ok())
-      return measured.status();
-    peak = *measured;
+  return measurePeakFlops(**device, config.precision.recipe);
+}
+
+/// Fills the variables of a rank; returns how far the run is.
+absl::StatusOr<Progress> loadState(const Job &job, Executor &executor, int rank) {
+  if (!job.resume) {
+    initializeVariables(executor, static_cast<uint64_t>(job.loaded.config.train.seed), rank);
+    return Progress();
   }
-  const Target target = job.executable.target;
-  absl::StatusOr<std::unique_ptr<Executor>> executor = Executor::create(std::move(job.executable), **device);
-  if (!executor.ok())
-    return withExitCode(executor.status(), ExitCode::Config);
-  RunIdentity identity{job.loaded.resolvedYaml(), tokenizer.checksum(), data->checksum()};
+  if (absl::Status status = restoreVariables(executor, *job.resume, false, rank); !status.ok())
+    return status;
+  return savedProgress(*job.resume);
+}
+
+/// Bytes that the ranks' devices have allocated for their programs.
+absl::StatusOr<int64_t> allocatedOnAll(const Executor &executor, Communicator &communicator) {
+  int64_t bytes = static_cast<int64_t>(executor.allocatedBytes());
+  if (absl::Status status =
+          communicator.allReduce(std::as_writable_bytes(std::span(&bytes, 1)), DType::I64, ReduceKind::Sum);
+      !status.ok())
+    return status;
+  return bytes;
+}
+
+/// One rank: its state, then the loop.
+absl::Status trainRank(const TrainRequest &request, const Job &job, RunLog &log, Executor &executor,
+                       Communicator &communicator) {
+  RunIdentity identity{job.loaded.resolvedYaml(), job.tokenizer->checksum(), job.data->checksum(),
+                       printMesh(executor.executable().mesh)};
   if (absl::Status status = checkRanksAgree(communicator, identity); !status.ok())
     return status;
-  job.log.line(programLine(**executor, job.compileSeconds, peak));
-  Progress progress;
-  if (resume) {
-    if (absl::Status status = restoreVariables(**executor, *resume, false); !status.ok())
-      return status;
-    absl::StatusOr<Progress> saved = savedProgress(*resume);
-    if (!saved.ok())
-      return saved.status();
-    progress = *std::move(saved);
-  } else {
-    initializeVariables(**executor, static_cast<uint64_t>(config.train.seed));
-  }
-  job.log.line(absl::StrCat(describeData(config, *data),
-                            "   resuming: ", resume ? resume->folder() : std::string("nothing to resume")));
-  TrainerContext context{config,    job.folder,   **executor,      std::move(data),
-                         tokenizer, communicator, job.log,         std::move(identity),
-                         flops,     peak,         request.profile, request.stopRequested};
-  absl::StatusOr<std::unique_ptr<Trainer>> trainer = Trainer::create(std::move(context), std::move(progress));
+  absl::StatusOr<int64_t> allocated = allocatedOnAll(executor, communicator);
+  if (!allocated.ok())
+    return allocated.status();
+  log.line(programLine(executor.executable(), *allocated, job.compileSeconds, job.peakFlops));
+  absl::StatusOr<Progress> progress = loadState(job, executor, communicator.rank());
+  if (!progress.ok())
+    return progress.status();
+  log.line(absl::StrCat(describeData(job.loaded.config, *job.data), "   resuming: ",
+                        job.resume ? job.resume->folder() : std::string("nothing to resume")));
+  TrainerContext context{job.loaded.config,
+                         job.folder,
+                         executor,
+                         job.data,
+                         *job.tokenizer,
+                         communicator,
+                         log,
+                         std::move(identity),
+                         job.flopsPerToken,
+                         job.peakFlops,
+                         request.profile && communicator.rank() == 0,
+                         request.stopRequested};
+  absl::StatusOr<std::unique_ptr<Trainer>> trainer =
+      Trainer::create(std::move(context), *std::move(progress));
   if (!trainer.ok())
     return trainer.status();
   return (*trainer)->run();
 }
 
-absl::Status runJob(const TrainRequest &request, Job &job, Communicator &communicator) {
+/// Everything after the program is there.
+absl::Status startRanks(const TrainRequest &request, Job &job) {
+  const Config &config = job.loaded.config;
+  job.flopsPerToken = modelFlopsPerToken(config, job.executable);
+  if (job.flopsPerToken) {
+    absl::StatusOr<double> measured = measureMachine(config, job.executable.target);
+    if (!measured.ok())
+      return measured.status();
+    job.peakFlops = *measured;
+  }
+  const int threads = static_cast<int>(job.executable.target.threads);
+  return runOnRanks(std::move(job.executable), threads, [&](Executor &executor, Communicator &communicator) {
+    if (communicator.rank() == 0)
+      return trainRank(request, job, job.log, executor, communicator);
+    absl::StatusOr<RunLog> log = RunLog::open(job.folder.log(communicator.rank()), false);
+    return log.ok() ? trainRank(request, job, *log, executor, communicator) : log.status();
+  });
+}
+
+absl::Status runJob(const TrainRequest &request, Job &job) {
   const Config &config = job.loaded.config;
   absl::StatusOr<std::optional<checkpoint::Checkpoint>> resume =
       findResumePoint(job.folder.checkpoints(), config, job.log);
   if (!resume.ok())
     return resume.status();
+  job.resume = *std::move(resume);
   if (absl::Status status = writeFileTextAtomically(job.folder.config(), job.loaded.resolvedYaml());
       !status.ok())
     return withExitCode(status, ExitCode::Checkpoint);
@@ -165,20 +220,25 @@ absl::Status runJob(const TrainRequest &request, Job &job, Communicator &communi
       isExecutableFile(request.file) ? loadTokenizer(job.executable.tokenizer) : createTokenizer("bytes");
   if (!tokenizer.ok())
     return withExitCode(tokenizer.status(), ExitCode::Config);
+  job.tokenizer = *std::move(tokenizer);
   absl::StatusOr<std::shared_ptr<const TrainingData>> data =
-      openRunData(config, **tokenizer, dataCache(request.runs), job.log);
+      openRunData(config, *job.tokenizer, dataCache(request.runs), job.log);
   if (!data.ok())
     return data.status();
-  if (*resume)
-    if (absl::Status status = checkIdentity(**resume, {"", (*tokenizer)->checksum(), (*data)->checksum()});
+  job.data = *std::move(data);
+  if (job.resume)
+    if (absl::Status status =
+            checkIdentity(*job.resume, {"", job.tokenizer->checksum(), job.data->checksum()});
         !status.ok())
       return status;
   if (absl::Status status = prepareProgram(request, job); !status.ok())
     return status;
-  job.log.line(bannerLine(config, job.executable, communicator.size()));
+  if (absl::Status status = checkMesh(job.executable, config); !status.ok())
+    return status;
+  job.log.line(bannerLine(config, job.executable));
   if (request.stopRequested())
     return withExitCode(absl::CancelledError("stopped by a signal before the first step"), ExitCode::Stopped);
-  return startTrainer(request, job, communicator, *resume, *std::move(data), **tokenizer);
+  return startRanks(request, job);
 }
 
 } // namespace
@@ -186,7 +246,8 @@ absl::Status runJob(const TrainRequest &request, Job &job, Communicator &communi
 bool isExecutableFile(const std::string &file) { return absl::EndsWith(file, ".weft"); }
 
 int64_t memoryLimitOf(const Config &config) {
-  return config.launch.memoryLimit ? *config.launch.memoryLimit : machineMemoryLimit();
+  const int64_t all = config.launch.memoryLimit ? *config.launch.memoryLimit : machineMemoryLimit();
+  return all / config.parallel.ranks();
 }
 
 absl::StatusOr<LoadedConfig> executableConfig(const Executable &executable, const std::string &file,
@@ -213,7 +274,7 @@ absl::StatusOr<LoadedConfig> executableConfig(const Executable &executable, cons
   return loaded;
 }
 
-absl::Status trainRun(const TrainRequest &request, Communicator &communicator) {
+absl::Status trainRun(const TrainRequest &request) {
   Job job;
   if (absl::Status status = loadJob(request, job); !status.ok())
     return status;
@@ -227,11 +288,11 @@ absl::Status trainRun(const TrainRequest &request, Communicator &communicator) {
   absl::StatusOr<checkpoint::RunLock> lock = checkpoint::RunLock::acquire(job.folder.path);
   if (!lock.ok())
     return lock.status();
-  absl::StatusOr<RunLog> log = RunLog::open(job.folder.log(), communicator.rank() == 0);
+  absl::StatusOr<RunLog> log = RunLog::open(job.folder.log(), true);
   if (!log.ok())
     return log.status();
   job.log = *std::move(log);
-  return runJob(request, job, communicator);
+  return runJob(request, job);
 }
 
 } // namespace weft

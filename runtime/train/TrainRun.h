@@ -1,14 +1,14 @@
 //===- TrainRun.h - A run, from its file to its last step -----------------===//
 //
 // What `weft train` does: the config, the run's folder and lock, the point to resume from, the data, the
-// program (compiled by whoever calls, or read from an executable), the machine, and then the trainer. Each
-// thing that can be refused is refused before the next is begun; nothing is trained before all is known.
+// program (compiled by whoever calls, or read from an executable), the machine, and then one trainer for each
+// rank, as threads of this process. Each thing that can be refused is refused before the next is begun;
+// nothing is trained before all is known.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_TRAIN_TRAINRUN_H
 #define WEFT_RUNTIME_TRAIN_TRAINRUN_H
 
-#include "runtime/comm/Communicator.h"
 #include "runtime/config/ConfigLoader.h"
 #include "runtime/executable/Executable.h"
 
@@ -22,7 +22,7 @@ namespace weft {
 struct CompileRequest {
   std::string output; ///< the executable; empty: only compile and tell where memory goes
   std::string reproducer;
-  int64_t memoryLimit = 0; ///< bytes
+  int64_t memoryLimit = 0; ///< bytes of each rank
 };
 
 struct TrainRequest {
@@ -38,7 +38,7 @@ struct TrainRequest {
 };
 
 /// Runs or resumes the run. Every error carries an exit code.
-absl::Status trainRun(const TrainRequest &request, Communicator &communicator);
+absl::Status trainRun(const TrainRequest &request);
 
 /// Whether the file is an executable rather than a run file, by its name.
 bool isExecutableFile(const std::string &file);
@@ -48,7 +48,7 @@ bool isExecutableFile(const std::string &file);
 absl::StatusOr<LoadedConfig> executableConfig(const Executable &executable, const std::string &file,
                                               const std::vector<std::string> &overrides);
 
-/// The memory that the job may have: launch.memory_limit, or what the machine gives.
+/// The memory that each rank may have: launch.memory_limit, or what the machine gives, over the ranks.
 int64_t memoryLimitOf(const Config &config);
 
 } // namespace weft

@@ -11,7 +11,10 @@
 #include "runtime/metrics/LossPlot.h"
 #include "runtime/metrics/ResidentMemory.h"
 #include "runtime/support/ExitCode.h"
+#include "runtime/train/DataRank.h"
 #include "runtime/train/ParameterNorms.h"
+#include "runtime/train/RankAgreement.h"
+#include "runtime/train/SaveOnRanks.h"
 #include "runtime/train/ValueDump.h"
 
 #include "absl/strings/str_cat.h"
@@ -36,20 +39,17 @@ double secondsSince(std::chrono::steady_clock::time_point start) {
 
 } // namespace
 
-Trainer::Trainer(TrainerContext theContext, Progress theProgress, StepProgram theStep, MetricsWriter writer)
+Trainer::Trainer(TrainerContext theContext, Progress theProgress, StepProgram theStep)
     : context(std::move(theContext)), progress(std::move(theProgress)), step(std::move(theStep)),
-      metrics(std::move(writer)), scalars(context.executor),
-      spikes(context.config.train.spike, progress.recentLosses), firstStep(progress.step) {}
+      scalars(context.executor), spikes(context.config.train.spike, progress.recentLosses),
+      firstStep(progress.step) {}
 
 absl::StatusOr<std::unique_ptr<Trainer>> Trainer::create(TrainerContext context, Progress progress) {
-  absl::StatusOr<StepProgram> step = StepProgram::bind(context.executor, context.config);
+  absl::StatusOr<StepProgram> step =
+      StepProgram::bind(context.executor, context.config, context.communicator.rank());
   if (!step.ok())
     return step.status();
-  absl::StatusOr<MetricsWriter> metrics = MetricsWriter::open(context.folder.metrics(), progress.step);
-  if (!metrics.ok())
-    return withExitCode(metrics.status(), ExitCode::Checkpoint);
-  std::unique_ptr<Trainer> trainer(
-      new Trainer(std::move(context), std::move(progress), *std::move(step), *std::move(metrics)));
+  std::unique_ptr<Trainer> trainer(new Trainer(std::move(context), std::move(progress), *std::move(step)));
   if (absl::Status status = trainer->openParts(); !status.ok())
     return status;
   return trainer;
@@ -57,19 +57,20 @@ absl::StatusOr<std::unique_ptr<Trainer>> Trainer::create(TrainerContext context,
 
 absl::Status Trainer::openParts() {
   const Config &config = context.config;
+  const DataRank rank = dataRankOf(context.executor.executable().mesh, context.communicator.rank());
   DataLoaderOptions options;
   options.globalBatch = config.train.globalBatch;
   options.microBatch = config.train.microBatch;
-  options.dataRanks = context.communicator.size();
-  options.rank = context.communicator.rank();
+  options.dataRanks = rank.count;
+  options.rank = rank.index;
   options.firstStep = progress.step;
   absl::StatusOr<std::unique_ptr<DataLoader>> opened = DataLoader::create(context.data, options);
   if (!opened.ok())
     return withExitCode(opened.status(), ExitCode::Data);
   loader = *std::move(opened);
   if (config.data.validationFraction > 0) {
-    absl::StatusOr<Evaluator> bound =
-        Evaluator::bind(context.executor, config, context.data, context.tokenizer, config.eval.batches);
+    absl::StatusOr<Evaluator> bound = Evaluator::bind(context.executor, context.communicator, config,
+                                                      context.data, context.tokenizer, config.eval.batches);
     if (bound.ok())
       evaluator = *std::move(bound);
     else if (absl::IsNotFound(bound.status()))
@@ -78,13 +79,21 @@ absl::Status Trainer::openParts() {
     else
       return bound.status();
   }
-  if (config.metrics.tensorboard) {
-    absl::StatusOr<TensorBoardWriter> writer =
-        TensorBoardWriter::open(context.folder.tensorBoard(), progress.step + 1);
-    if (!writer.ok())
-      return withExitCode(writer.status(), ExitCode::Checkpoint);
-    tensorBoard.emplace(*std::move(writer));
-  }
+  return leads() ? openWriters() : absl::OkStatus();
+}
+
+absl::Status Trainer::openWriters() {
+  absl::StatusOr<MetricsWriter> opened = MetricsWriter::open(context.folder.metrics(), progress.step);
+  if (!opened.ok())
+    return withExitCode(opened.status(), ExitCode::Checkpoint);
+  metrics.emplace(*std::move(opened));
+  if (!context.config.metrics.tensorboard)
+    return absl::OkStatus();
+  absl::StatusOr<TensorBoardWriter> writer =
+      TensorBoardWriter::open(context.folder.tensorBoard(), progress.step + 1);
+  if (!writer.ok())
+    return withExitCode(writer.status(), ExitCode::Checkpoint);
+  tensorBoard.emplace(*std::move(writer));
   return absl::OkStatus();
 }
 
@@ -156,11 +165,11 @@ absl::Status Trainer::runWatched() {
   std::optional<ParameterNorms> watch;
   CommandObserver observer;
   if (config.metrics.perParameter > 0 && number % config.metrics.perParameter == 0) {
-    watch.emplace(context.executor);
+    watch.emplace(context.executor, context.communicator);
     observer = [&watch](const CommandRecord &record) { watch->observe(record); };
   }
   absl::Status status;
-  if (std::find(dumped.begin(), dumped.end(), number) != dumped.end()) {
+  if (leads() && std::find(dumped.begin(), dumped.end(), number) != dumped.end()) {
     status = dump(number, observer);
   } else if (context.profile && profile.empty() && !observer && number >= firstStep + kProfiledStep) {
     status = profile.watch(context.executor, [this] { return step.run(); });
@@ -170,8 +179,13 @@ absl::Status Trainer::runWatched() {
     status = step.run();
     context.executor.setObserver(nullptr);
   }
-  norms = watch ? watch->finish(step.result().gradNorm) : std::vector<std::pair<std::string, double>>();
-  return status;
+  norms.clear();
+  if (!status.ok() || !watch)
+    return status;
+  absl::StatusOr<std::vector<std::pair<std::string, double>>> watched = watch->finish(step.result().gradNorm);
+  if (watched.ok())
+    norms = *std::move(watched);
+  return watched.status();
 }
 
 absl::Status Trainer::dump(int64_t number, const CommandObserver &observer) {
@@ -207,14 +221,10 @@ absl::Status Trainer::reportNonFinite(const StepResult &result) {
     context.log.warning(text);
     return absl::OkStatus();
   }
-  absl::StatusOr<std::optional<FirstNonFinite>> first = findFirstNonFinite(context.executor, step, scalars);
-  if (!first.ok())
-    return first.status();
-  if (*first)
-    absl::StrAppend(&text, "\nfirst in program order: ", describe(**first));
-  absl::StrAppend(&text, "\n",
-                  describeSamples(*context.data, context.config, progress.step - 1,
-                                  *first ? (*first)->microbatch : kNone));
+  absl::StatusOr<std::string> examined = examineNonFinite();
+  if (!examined.ok())
+    return examined.status();
+  absl::StrAppend(&text, *examined);
   if (policy != OnNonfinite::Stop) {
     context.log.warning(text);
     return absl::OkStatus();
@@ -224,6 +234,27 @@ absl::Status Trainer::reportNonFinite(const StepResult &result) {
                       ? "and nothing was saved yet"
                       : absl::StrCat("its last checkpoint is step-", savedStep < 0 ? firstStep : savedStep));
   return withExitCode(absl::OutOfRangeError(text), ExitCode::NonFinite);
+}
+
+/// Which value was the first that is not finite, and the samples that led to it; the same on every rank, told
+/// by the rank on which it came first.
+absl::StatusOr<std::string> Trainer::examineNonFinite() {
+  absl::StatusOr<std::optional<FirstNonFinite>> found = findFirstNonFinite(context.executor, step, scalars);
+  if (!found.ok())
+    return found.status();
+  const std::optional<FirstNonFinite> &first = *found;
+  const DataRank rank = dataRankOf(context.executor.executable().mesh, context.communicator.rank());
+  std::string text = first ? absl::StrCat("\nfirst in program order: ", describe(*first)) : "";
+  absl::StrAppend(&text, "\n",
+                  describeSamples(*context.data, context.config, progress.step - 1,
+                                  first ? first->microbatch : kNone, rank.index));
+  absl::StatusOr<int> teller = rankOfFirst(context.communicator, first);
+  if (!teller.ok())
+    return teller.status();
+  absl::StatusOr<std::vector<std::string>> texts = gatherTexts(context.communicator, text);
+  if (!texts.ok())
+    return texts.status();
+  return (*texts)[static_cast<size_t>(*teller)];
 }
 
 absl::Status Trainer::reportSpike(const StepResult &result, double mean) {
@@ -269,7 +300,9 @@ StepMetrics Trainer::metricsOf(const StepResult &result) {
     context.peakFlops = std::max(context.peakFlops, achieved);
     record.mfu = achieved / context.peakFlops;
   }
-  record.memoryBytes = static_cast<int64_t>(context.executor.executable().memory.peakBytes());
+  // Of all ranks: they are threads of this process, whose resident memory stands beside it.
+  record.memoryBytes =
+      context.communicator.size() * static_cast<int64_t>(context.executor.executable().memory.peakBytes());
   record.residentBytes = residentBytes().value_or(0);
   record.consumedTokens = progress.step * tokensPerStep;
   record.time = absl::ToDoubleSeconds(absl::Now() - absl::UnixEpoch());
@@ -284,14 +317,14 @@ absl::Status Trainer::report(const StepResult &result) {
   const bool first = progress.step == firstStep + 1;
   if (!first && !evaluation && norms.empty() && !isEvery(context.config.metrics.interval))
     return absl::OkStatus();
+  if (!leads())
+    return absl::OkStatus();
   StepMetrics record = metricsOf(result);
   lineSeconds = 0;
   lineSteps = 0;
-  if (context.communicator.rank() != 0)
-    return absl::OkStatus();
   const int64_t steps = context.config.train.steps;
   context.log.line(formatStepLine(record, steps, static_cast<double>(steps - progress.step) * paceSeconds));
-  absl::Status status = metrics.append(record);
+  absl::Status status = metrics->append(record);
   if (status.ok() && tensorBoard)
     status = tensorBoard->append(record);
   return withExitCode(status, ExitCode::Checkpoint);
@@ -308,15 +341,17 @@ absl::StatusOr<bool> Trainer::anyoneStops() {
 
 absl::Status Trainer::save() {
   const auto start = std::chrono::steady_clock::now();
-  if (absl::Status status = metrics.sync(); !status.ok())
-    return withExitCode(status, ExitCode::Checkpoint);
+  if (leads())
+    if (absl::Status status = metrics->sync(); !status.ok())
+      return withExitCode(status, ExitCode::Checkpoint);
   checkpoint::SaveOptions options;
   options.keepLatest = context.config.checkpoint.keepLatest;
-  if (absl::Status status = checkpoint::saveCheckpoint(context.folder.checkpoints(),
-                                                       makeState(progress, context.identity, context.config),
-                                                       variableViews(context.executor), options);
+  if (absl::Status status =
+          saveOnRanks(context.communicator, context.folder.checkpoints(),
+                      makeState(progress, context.identity, context.config),
+                      variableViews(context.executor, context.communicator.rank()), options);
       !status.ok())
-    return withExitCode(status, ExitCode::Checkpoint);
+    return status;
   savedStep = progress.step;
   saveSeconds = secondsSince(start);
   if (progress.step < context.config.train.steps)
@@ -326,6 +361,8 @@ absl::Status Trainer::save() {
 }
 
 absl::Status Trainer::finish() {
+  if (!leads())
+    return absl::OkStatus();
   std::string text;
   if (lastEvaluation)
     absl::StrAppendFormat(&text, "validation %.4f (%.2f bits per byte)   ", lastEvaluation->loss,

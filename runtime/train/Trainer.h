@@ -3,7 +3,8 @@
 // data -> step -> metrics -> evaluation -> checkpoint, until the last step, a signal, or a policy that stops.
 // Everything that persists is in the executable's variables and in Progress, so a run that resumes goes
 // through the same states, bit for bit. The trainer holds no process-wide state: several may run as threads
-// of one process, each with its communicator.
+// of one process, each with its communicator. All ranks go through the loop together, since what they decide
+// by is the same on all; what is written but for checkpoints and logs, rank 0 writes.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_TRAIN_TRAINER_H
@@ -42,7 +43,7 @@ struct TrainerContext {
   RunIdentity identity;
   std::optional<double> flopsPerToken; ///< absent: no mfu
   double peakFlops = 0;                ///< of this job's threads
-  bool profile = false;
+  bool profile = false;                ///< on rank 0
   std::function<bool()> stopRequested; ///< asked after each step
 };
 
@@ -56,15 +57,18 @@ public:
   absl::Status run();
 
 private:
-  Trainer(TrainerContext context, Progress progress, StepProgram step, MetricsWriter metrics);
+  Trainer(TrainerContext context, Progress progress, StepProgram step);
 
+  bool leads() const { return context.communicator.rank() == 0; }
   absl::Status openParts();
+  absl::Status openWriters();
   absl::Status runStep(bool &stop);
   absl::Status computeStep(StepResult &result);
   absl::Status runWatched();
   absl::Status dump(int64_t number, const CommandObserver &observer);
   absl::Status handleAnomalies(const StepResult &result);
   absl::Status reportNonFinite(const StepResult &result);
+  absl::StatusOr<std::string> examineNonFinite();
   absl::Status reportSpike(const StepResult &result, double mean);
   absl::Status report(const StepResult &result);
   absl::Status evaluate();
@@ -78,12 +82,12 @@ private:
   TrainerContext context;
   Progress progress;
   StepProgram step;
-  MetricsWriter metrics;
+  std::optional<MetricsWriter> metrics;         ///< on rank 0
+  std::optional<TensorBoardWriter> tensorBoard; ///< on rank 0, where the config asks for it
   ScalarState scalars;
   SpikeDetector spikes;
   std::unique_ptr<DataLoader> loader;
   std::optional<Evaluator> evaluator;
-  std::optional<TensorBoardWriter> tensorBoard;
   std::optional<Evaluation> evaluation; ///< of the step at hand
   std::optional<Evaluation> lastEvaluation;
   std::vector<std::pair<std::string, double>> norms; ///< of the step at hand

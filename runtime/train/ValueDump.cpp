@@ -8,6 +8,7 @@
 
 #include "runtime/checkpoint/SafetensorsHeader.h"
 #include "runtime/support/ExitCode.h"
+#include "runtime/train/VariableState.h"
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
@@ -17,6 +18,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <utility>
 
 #include <fcntl.h>
@@ -97,7 +99,7 @@ struct Layout {
 };
 
 absl::StatusOr<Layout> layOut(const std::vector<NamedValue> &all, const std::vector<std::string> &patterns,
-                              const std::string &file) {
+                              const Mesh &mesh, const std::string &file) {
   std::vector<SafetensorsEntry> entries;
   std::vector<std::string> order;
   absl::flat_hash_map<std::string, const NamedValue *> byName;
@@ -116,8 +118,11 @@ absl::StatusOr<Layout> layOut(const std::vector<NamedValue> &all, const std::vec
             absl::StrJoin(all.begin(), all.begin() + std::min<size_t>(all.size(), 3), ", ",
                           [](std::string *out, const NamedValue &value) { *out += value.name; }))),
         ExitCode::Config);
+  std::map<std::string, std::string> metadata = {{kDumpOrderKey, absl::StrJoin(order, "\n")}};
+  if (mesh.ranks() > 1)
+    metadata[kDumpRankKey] = absl::StrCat("rank 0 of ", printMesh(mesh));
   absl::StatusOr<SafetensorsHeader> header =
-      checkpoint::layOutSafetensors(std::move(entries), {{kDumpOrderKey, absl::StrJoin(order, "\n")}}, file);
+      checkpoint::layOutSafetensors(std::move(entries), std::move(metadata), file);
   if (!header.ok())
     return header.status();
   Layout layout{*std::move(header), static_cast<int64_t>(order.size()), {}};
@@ -164,7 +169,8 @@ std::vector<NamedValue> namedValues(const Executable &executable, ProgramHandle 
 absl::StatusOr<int64_t> dumpStep(Executor &executor, StepProgram &step,
                                  const std::vector<std::string> &patterns, const std::string &file,
                                  const CommandObserver &also) {
-  absl::StatusOr<Layout> layout = layOut(namedValues(executor.executable(), step.handle()), patterns, file);
+  absl::StatusOr<Layout> layout =
+      layOut(namedValues(executor.executable(), step.handle()), patterns, executor.executable().mesh, file);
   if (!layout.ok())
     return layout.status();
   DumpFile output(file);

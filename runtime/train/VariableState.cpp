@@ -9,6 +9,9 @@
 #include "runtime/support/ExitCode.h"
 #include "runtime/support/InitialValues.h"
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -75,39 +78,108 @@ void store(std::byte *at, DType type, double value) {
 
 } // namespace
 
-void initializeVariables(Executor &executor, uint64_t seed) {
-  const std::vector<Variable> &variables = executor.executable().variables;
-  for (size_t i = 0; i < variables.size(); ++i) {
-    InitialValues random(seed, variables[i].name);
-    HostTensor tensor = executor.variable(i);
-    int64_t width = byteSize(tensor.type->dtype);
-    for (int64_t index = 0, count = tensor.type->elements(); index < count; ++index)
-      store(tensor.bytes.data() + index * width, tensor.type->dtype,
-            firstValue(variables[i].initializer, random, index));
-  }
+TensorType globalType(const Variable &variable) {
+  return variable.placement.whole() ? variable.type
+                                    : TensorType{variable.type.dtype, variable.placement.globalShape};
 }
 
-std::vector<checkpoint::TensorView> variableViews(const Executor &executor) {
-  std::vector<checkpoint::TensorView> views;
+checkpoint::Slice sliceOf(const Mesh &mesh, const Variable &variable, int64_t rank) {
+  if (variable.placement.whole())
+    return checkpoint::wholeSlice(variable.type.shape);
+  checkpoint::Slice slice;
+  for (const Extent &extent : partOf(mesh, rank, variable.placement)) {
+    // An empty part may begin behind the end, where padding of an outer level lies.
+    slice.offset.push_back(std::min(extent.start, variable.placement.globalShape[slice.offset.size()]));
+    slice.size.push_back(extent.valid);
+  }
+  return slice;
+}
+
+/// Gives one part of a variable its first values, in rows along the last dimension.
+static void initializePart(const Variable &variable, const checkpoint::Slice &slice, const HostTensor &tensor,
+                           uint64_t seed) {
+  const InitialValues random(seed, variable.name);
+  const DType type = variable.type.dtype;
+  const int64_t width = byteSize(type);
+  std::fill(tensor.bytes.begin(), tensor.bytes.end(), std::byte{0});
+  const std::vector<int64_t> front(slice.size.size(), 0);
+  // With elements of one byte the walk counts elements: runs are from indices of the whole to those in
+  // memory.
+  checkpoint::BoxWalk walk(1, slice.size, {globalType(variable).shape, slice.offset},
+                           {variable.type.shape, front});
+  for (checkpoint::BoxWalk::Run run; walk.next(run);)
+    for (int64_t i = 0; i < run.bytes; ++i)
+      store(tensor.bytes.data() + (run.to + i) * width, type,
+            firstValue(variable.initializer, random, run.from + i));
+}
+
+void initializeVariables(Executor &executor, uint64_t seed, int64_t rank) {
   const std::vector<Variable> &variables = executor.executable().variables;
   for (size_t i = 0; i < variables.size(); ++i)
-    views.push_back({variables[i].checkpointName, variables[i].type, executor.variable(i).bytes.data(), {}});
+    initializePart(variables[i], sliceOf(executor.executable().mesh, variables[i], rank),
+                   executor.variable(i), seed);
+}
+
+std::string printMesh(const Mesh &mesh) {
+  return absl::StrJoin(mesh.axes, ", ", [](std::string *text, const MeshAxis &axis) {
+    absl::StrAppend(text, axis.name, " = ", axis.size);
+  });
+}
+
+/// As checkpoints record it: the axes of each dimension, `[d0, t0] []`.
+static std::string printPlacement(const Mesh &mesh, const TensorPlacement &placement) {
+  std::vector<std::string> dimensions;
+  for (const DimensionSplit &split : placement.dimensions) {
+    std::vector<std::string> names;
+    for (uint32_t axis : split.axes)
+      names.push_back(mesh.axes[axis].name);
+    dimensions.push_back(absl::StrCat("[", absl::StrJoin(names, ", "), "]"));
+  }
+  return absl::StrJoin(dimensions, " ");
+}
+
+std::vector<checkpoint::TensorView> variableViews(const Executor &executor, int64_t rank) {
+  std::vector<checkpoint::TensorView> views;
+  const Mesh &mesh = executor.executable().mesh;
+  const std::vector<Variable> &variables = executor.executable().variables;
+  for (size_t i = 0; i < variables.size(); ++i) {
+    const Variable &variable = variables[i];
+    const checkpoint::Slice slice = sliceOf(mesh, variable, rank);
+    if (!ownsPart(mesh, rank, variable.placement) || slice.elements() == 0)
+      continue;
+    checkpoint::TensorView view{
+        variable.checkpointName, {variable.type.dtype, slice.size}, executor.variable(i).bytes.data(), {}};
+    if (!variable.placement.whole())
+      view.part = {variable.placement.globalShape, slice.offset, printPlacement(mesh, variable.placement),
+                   variable.type.shape};
+    views.push_back(std::move(view));
+  }
   return views;
 }
 
-absl::Status restoreVariables(Executor &executor, const checkpoint::Checkpoint &checkpoint,
-                              bool weightsOnly) {
+absl::Status restoreVariables(Executor &executor, const checkpoint::Checkpoint &checkpoint, bool weightsOnly,
+                              int64_t rank) {
   const std::vector<Variable> &variables = executor.executable().variables;
   std::vector<std::pair<std::string, TensorType>> expected;
   for (const Variable &variable : variables)
-    expected.emplace_back(variable.checkpointName, variable.type);
+    expected.emplace_back(variable.checkpointName, globalType(variable));
   if (!weightsOnly)
     if (absl::Status status = checkpoint.checkTensors(expected); !status.ok())
       return status;
   for (size_t i = 0; i < variables.size(); ++i) {
-    if (weightsOnly && variables[i].isState)
+    const Variable &variable = variables[i];
+    if (weightsOnly && variable.isState)
       continue;
-    if (absl::Status status = checkpoint.read(variables[i].checkpointName, executor.variable(i).bytes);
+    const checkpoint::TensorRecord *saved = checkpoint.find(variable.checkpointName);
+    if (saved && saved->type != globalType(variable))
+      return withExitCode(
+          absl::FailedPreconditionError(absl::StrCat(
+              checkpoint.folder(), ": tensor '", variable.checkpointName, "' is ", saved->type.str(),
+              ", the program needs ", globalType(variable).str(), ". Use the model that it was saved with.")),
+          ExitCode::Checkpoint);
+    const checkpoint::Slice slice = sliceOf(executor.executable().mesh, variable, rank);
+    if (absl::Status status = checkpoint.readSlice(variable.checkpointName, slice, variable.type.shape,
+                                                   executor.variable(i).bytes);
         !status.ok())
       return withExitCode(status, ExitCode::Checkpoint);
   }
@@ -144,7 +216,7 @@ void ScalarState::restore() const {
 int64_t parameterCount(const Executable &executable) {
   int64_t count = 0;
   for (const Variable &variable : executable.variables)
-    count += variable.trainable ? variable.type.elements() : 0;
+    count += variable.trainable ? globalType(variable).elements() : 0;
   return count;
 }
 

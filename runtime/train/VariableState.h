@@ -1,8 +1,9 @@
 //===- VariableState.h - The variables of a run: first values, saved ones -===//
 //
-// All that persists over steps are the executable's variables. They begin as functions of (seed, name,
-// index), so the first values do not depend on who computes them, and they go into checkpoints and come back
-// as they are, bit for bit.
+// All that persists over steps are the executable's variables. They begin as functions of (seed, name, index
+// in the whole tensor), so the first values do not depend on who computes them, and they go into checkpoints
+// and come back as they are, bit for bit: each part from one of the ranks that hold it, and to any rank of
+// any other mesh.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_TRAIN_VARIABLESTATE_H
@@ -18,15 +19,28 @@
 
 namespace weft {
 
-/// Gives every variable its first value.
-void initializeVariables(Executor &executor, uint64_t seed);
+/// The element type and the shape of the whole variable, of which a rank may hold a part.
+TensorType globalType(const Variable &variable);
 
-/// Every variable under its checkpoint name; the views are of the executor's memory.
-std::vector<checkpoint::TensorView> variableViews(const Executor &executor);
+/// The part of a variable that a rank holds, as a slice of the whole; what lies behind it in the rank's
+/// memory belongs to nobody.
+checkpoint::Slice sliceOf(const Mesh &mesh, const Variable &variable, int64_t rank);
 
-/// Fills all variables from a checkpoint, which must hold exactly these. With `weightsOnly`, what is
-/// optimizer state stays as it is, and the checkpoint may hold more.
-absl::Status restoreVariables(Executor &executor, const checkpoint::Checkpoint &checkpoint, bool weightsOnly);
+/// Gives every variable, or this rank's part of it, its first value; what belongs to nobody becomes zero.
+void initializeVariables(Executor &executor, uint64_t seed, int64_t rank = 0);
+
+/// The axes of a mesh and their sizes: `d0 = 2, t0 = 2`.
+std::string printMesh(const Mesh &mesh);
+
+/// What this rank saves, under checkpoint names: its parts of the variables, where none of the ranks that
+/// hold the same part is before it. The views are of the executor's memory.
+std::vector<checkpoint::TensorView> variableViews(const Executor &executor, int64_t rank = 0);
+
+/// Fills this rank's parts of all variables from a checkpoint, which must hold exactly these variables,
+/// whatever the mesh that saved them. With `weightsOnly`, what is optimizer state stays as it is, and the
+/// checkpoint may hold more.
+absl::Status restoreVariables(Executor &executor, const checkpoint::Checkpoint &checkpoint, bool weightsOnly,
+                              int64_t rank = 0);
 
 /// The scalars among the state (counters, the loss scale) as they were: all that a step whose gradients are
 /// not finite changes. With them put back, the step can be run again.
@@ -41,7 +55,7 @@ private:
   std::vector<std::byte> saved;
 };
 
-/// Trainable elements.
+/// Trainable elements of the whole model.
 int64_t parameterCount(const Executable &executable);
 
 } // namespace weft

@@ -56,7 +56,7 @@ absl::Status addBatches(Contents &contents, Executor &executor, const Config &co
   absl::StatusOr<StepProgram> step = StepProgram::bind(executor, config);
   if (!step.ok())
     return step.status();
-  const int64_t microbatches = config.train.microBatches();
+  const int64_t microbatches = config.microBatches();
   for (const std::string &name : {std::string("tokens"), std::string("targets")}) {
     std::vector<std::byte> all;
     for (int64_t index = 0; index < steps; ++index) {

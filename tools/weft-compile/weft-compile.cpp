@@ -10,6 +10,7 @@
 #include "runtime/config/ConfigLoader.h"
 #include "runtime/executable/ExecutableFile.h"
 #include "runtime/support/ExitCode.h"
+#include "runtime/support/Processors.h"
 #include "runtime/tokenizer/Tokenizer.h"
 
 #include "absl/strings/str_cat.h"
@@ -23,7 +24,6 @@
 #include <chrono>
 #include <cstdio>
 #include <iostream>
-#include <sched.h>
 
 namespace {
 struct Arguments {
@@ -50,24 +50,17 @@ absl::StatusOr<weft::cpu::InstructionSet> chooseInstructionSet(weft::Instruction
   return supported.back();
 }
 
-/// Threads that this process may use: its affinity mask.
-uint32_t affinityThreads() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof(set), &set) != 0)
-    return 1;
-  return static_cast<uint32_t>(std::max(1, CPU_COUNT(&set)));
-}
-
 /// The target of a config on this machine; sets the instruction set of the process.
-absl::StatusOr<weft::Target> openTarget(const weft::LaunchConfig &launch) {
+absl::StatusOr<weft::Target> openTarget(const weft::Config &config) {
+  const weft::LaunchConfig &launch = config.launch;
   absl::StatusOr<weft::cpu::InstructionSet> set = chooseInstructionSet(launch.instructionSet);
   if (!set.ok())
     return set.status();
   if (absl::Status status = weft::cpu::useInstructionSet(*set); !status.ok())
     return status;
-  uint32_t threads = launch.threads ? static_cast<uint32_t>(*launch.threads) : affinityThreads();
-  return weft::Target{std::string(weft::cpu::name(*set)), threads};
+  int64_t shared = std::max<int64_t>(1, weft::availableProcessors() / config.parallel.ranks());
+  return weft::Target{std::string(weft::cpu::name(*set)),
+                      static_cast<uint32_t>(launch.threads.value_or(shared))};
 }
 
 absl::Status compile(const Arguments &arguments) {
@@ -84,15 +77,19 @@ absl::Status compile(const Arguments &arguments) {
         absl::InvalidArgumentError(absl::StrCat("--print-after: no phase '", arguments.printAfter,
                                                 "'; there are ", absl::StrJoin(phases, ", "))),
         weft::ExitCode::Config);
-  absl::StatusOr<weft::Target> target = openTarget(loaded->config.launch);
+  absl::StatusOr<weft::Target> target = openTarget(loaded->config);
   if (!target.ok())
     return weft::withExitCode(target.status(), weft::ExitCode::Config);
-  absl::StatusOr<weft::Compiled> compiled = weft::compileJob(
-      loaded->config, loaded->resolvedYaml(), {*target, arguments.printAfter, arguments.reproducer});
+  absl::StatusOr<weft::Compiled> compiled =
+      weft::compileJob(loaded->config, loaded->resolvedYaml(),
+                       {*target, arguments.printAfter, arguments.reproducer,
+                        llvm::is_contained(arguments.explain, "placement")});
   if (!compiled.ok())
     return weft::withExitCode(compiled.status(), weft::ExitCode::Config);
   for (const std::string &what : arguments.explain)
-    std::cout << (what == "memory" ? weft::explainMemory(compiled->memory) : weft::explainFusion(*compiled));
+    std::cout << (what == "memory"      ? weft::explainMemory(compiled->memory)
+                  : what == "placement" ? compiled->placement
+                                        : weft::explainFusion(*compiled));
   if (arguments.memoryLimit > 0)
     if (absl::Status status = weft::checkMemoryLimit(loaded->config, *compiled, arguments.memoryLimit);
         !status.ok())
@@ -120,8 +117,9 @@ int main(int argc, char **argv) {
   app.add_option("--set", arguments.overrides, "Overrides a key: --set train.steps=10");
   app.add_option("--print-after", arguments.printAfter,
                  "Prints the IR after a phase: " + absl::StrJoin(weft::phaseNames(), ", "));
-  app.add_option("--explain", arguments.explain, "Prints where memory goes, or what became a kernel")
-      ->check(CLI::IsMember({"memory", "fusion"}));
+  app.add_option("--explain", arguments.explain,
+                 "Prints where memory goes, where every value lives and what moves, or what became a kernel")
+      ->check(CLI::IsMember({"memory", "placement", "fusion"}));
   app.add_option("--memory-limit", arguments.memoryLimit, "Refuses a plan that needs more bytes than this");
   app.add_option("--reproducer", arguments.reproducer, "Where a failing pass leaves its input");
   CLI11_PARSE(app, argc, argv);

@@ -24,7 +24,8 @@
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  registry.insert<mlir::func::FuncDialect, weft::nn::NnDialect, weft::dist::DistDialect, weft::sched::SchedDialect>();
+  registry.insert<mlir::func::FuncDialect, weft::nn::NnDialect, weft::dist::DistDialect,
+                  weft::sched::SchedDialect>();
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   weft::registerPrecisionPass();

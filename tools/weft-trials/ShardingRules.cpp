@@ -14,8 +14,8 @@ namespace weft::trials {
 namespace {
 constexpr double kTolerance = 1e-12; ///< relative to max(|.|, 1): sums in another order
 
-/// Where a factor is in a term: the dimension (-1: nowhere), and the sizes of the factors before and behind it
-/// in that dimension.
+/// Where a factor is in a term: the dimension (-1: nowhere), and the sizes of the factors before and behind
+/// it in that dimension.
 struct Position {
   int64_t dimension = -1, before = 1, behind = 1;
 };
@@ -181,7 +181,8 @@ private:
     if (Position at = positionOf(rule.results[result], factor); at.dimension >= 0) {
       for (Tensor &part : parts)
         part = *reference::reshape(
-            part, around(part.shape, at, part.shape[at.dimension] / std::max<int64_t>(at.before * at.behind, 1)));
+            part,
+            around(part.shape, at, part.shape[at.dimension] / std::max<int64_t>(at.before * at.behind, 1)));
       Tensor whole = *reference::concatenate(parts, at.dimension + 1);
       return *reference::reshape(whole, together(whole.shape, at));
     }
@@ -208,10 +209,12 @@ private:
       return report.fail("cannot be evaluated: " + item.text());
     for (size_t result = 0; result < whole.size(); ++result) {
       if (whole[result].dtype == DType::I1)
-        return report.fail(absl::StrCat("a result of i1 is linear in operand ", indices.front(), ": ", item.text()));
+        return report.fail(
+            absl::StrCat("a result of i1 is linear in operand ", indices.front(), ": ", item.text()));
       Tensor together = sabotage ? whole[result] : addTensors(whole[result], (*ofOther)[result]);
-      report.compare("linear", relativeDistance(together, (*ofSum)[result]), kTolerance,
-                     absl::StrCat("result ", result, " is not linear in operand ", indices.front(), ": ", item.text()));
+      report.compare(
+          "linear", relativeDistance(together, (*ofSum)[result]), kTolerance,
+          absl::StrCat("result ", result, " is not linear in operand ", indices.front(), ": ", item.text()));
     }
   }
 

@@ -60,11 +60,12 @@ void addCompileCommand(CLI::App &app) {
       ->allow_extra_args(false);
   command
       ->add_option("--explain", options->explain,
-                   "Show where memory goes, or which composites became kernels")
+                   "Show where memory goes, where every value lives and what moves, or which composites "
+                   "became kernels")
       ->take_all()
       ->expected(1)
       ->allow_extra_args(false)
-      ->check(CLI::IsMember({"memory", "fusion"}));
+      ->check(CLI::IsMember({"memory", "placement", "fusion"}));
   command->add_option("--print-after", options->printAfter, "Print the IR after this phase");
   command->add_option("--reproducer", options->reproducer, "Where a pass that fails leaves its input");
   command->callback([options] { compile(*options); });

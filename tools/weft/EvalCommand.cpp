@@ -40,16 +40,22 @@ static void evaluate(const EvalCommandOptions &options) {
       openRunData(config, *run->tokenizer, dataCache(runs), log);
   if (!data.ok())
     failCommand(data.status());
-  absl::StatusOr<Evaluator> evaluator =
-      Evaluator::bind(*run->executor, config, *data, *run->tokenizer, config.eval.batches);
-  if (!evaluator.ok())
-    failCommand(evaluator.status());
-  absl::StatusOr<Evaluation> result = evaluator->evaluate();
-  if (!result.ok())
-    failCommand(result.status());
+  Evaluation result; // rank 0's, which is that of all
+  absl::Status status = runOpened(*run, [&](Executor &executor, Communicator &communicator) {
+    absl::StatusOr<Evaluator> evaluator =
+        Evaluator::bind(executor, communicator, config, *data, *run->tokenizer, config.eval.batches);
+    if (!evaluator.ok())
+      return evaluator.status();
+    absl::StatusOr<Evaluation> mine = evaluator->evaluate();
+    if (mine.ok() && communicator.rank() == 0)
+      result = *mine;
+    return mine.status();
+  });
+  if (!status.ok())
+    failCommand(status);
   std::printf("step %lld   validation %.4f (%.2f bits per byte)   %s samples   %s\n",
-              static_cast<long long>(run->step), result->loss, result->bitsPerByte,
-              formatCount(result->samples).c_str(), run->checkpoint.c_str());
+              static_cast<long long>(run->checkpoint->state().step), result.loss, result.bitsPerByte,
+              formatCount(result.samples).c_str(), run->checkpoint->folder().c_str());
 }
 
 void addEvalCommand(CLI::App &app) {

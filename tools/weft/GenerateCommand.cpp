@@ -42,11 +42,17 @@ static void generate(const GenerateCommandOptions &options) {
   config.topK = options.topK.value_or(config.topK);
   config.seed = options.seed.value_or(config.seed);
   bool begun = false;
-  absl::Status status = generateText(*run->executor, *run->tokenizer, config, [&](std::string_view text) {
+  const auto show = [&](std::string_view text) {
     if (!begun)
       print(config.prompt);
     begun = true;
     print(text);
+  };
+  // All ranks compute the same logits and so sample the same tokens; one of them shows what they are.
+  absl::Status status = runOpened(*run, [&](Executor &executor, Communicator &communicator) {
+    return generateText(
+        executor, *run->tokenizer, config,
+        communicator.rank() == 0 ? std::function<void(std::string_view)>(show) : [](std::string_view) {});
   });
   if (begun)
     print("\n");

@@ -5,7 +5,6 @@
 //===----------------------------------------------------------------------===//
 #include "tools/weft/TrainCommand.h"
 
-#include "runtime/comm/LocalCommunicator.h"
 #include "runtime/train/TrainRun.h"
 #include "tools/weft/Command.h"
 #include "tools/weft/CompilerProcess.h"
@@ -31,8 +30,7 @@ static void train(TrainRequest request) {
   request.stopRequested = stopSignalCame;
   if (!request.dryRun)
     noteStopSignals();
-  const std::unique_ptr<Communicator> communicator = createLocalCommunicator();
-  if (absl::Status status = trainRun(request, *communicator); !status.ok())
+  if (absl::Status status = trainRun(request); !status.ok())
     failCommand(status);
 }
 

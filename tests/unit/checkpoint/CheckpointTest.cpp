@@ -9,6 +9,8 @@
 #include "runtime/checkpoint/SafetensorsFile.h"
 #include "runtime/support/ExitCode.h"
 
+#include "gmock/gmock.h"
+
 namespace weft::checkpoint {
 namespace {
 
@@ -199,6 +201,111 @@ TEST(Checkpoint, SavedByTwoRanksReadsAsOneTensor) {
   EXPECT_EQ(checkpoint->find("weight")->placement, "[] [t0]");
   EXPECT_EQ(checkpoint->files().size(), 2u);
   EXPECT_TRUE(checkpoint->verify().empty());
+}
+
+/// A 3 x 5 tensor saved by four ranks: two rows and three columns at most for each, from memory of that size.
+class SavedByFour : public ::testing::Test {
+protected:
+  void SetUp() override {
+    absl::StatusOr<std::string> temporary = beginSave(folder.path(), 1, 60, systemFiles());
+    ASSERT_TRUE(temporary.ok());
+    std::vector<RankRecord> records;
+    for (int64_t rank = 0; rank < 4; ++rank) {
+      const int64_t row = 2 * (rank / 2), column = 3 * (rank % 2);
+      const int64_t rows = std::min<int64_t>(2, 3 - row), columns = std::min<int64_t>(3, 5 - column);
+      std::vector<float> memory(6, -1); // what lies behind the part is nobody's
+      for (int64_t i = 0; i < rows; ++i)
+        for (int64_t j = 0; j < columns; ++j)
+          memory[static_cast<size_t>(i * 3 + j)] = static_cast<float>((row + i) * 5 + column + j);
+      absl::StatusOr<RankRecord> record =
+          writeRank(*temporary, rank,
+                    {{"w",
+                      {DType::F32, {rows, columns}},
+                      memory.data(),
+                      TensorPart{{3, 5}, {row, column}, "[d0] [t0]", {2, 3}}}},
+                    systemFiles());
+      ASSERT_TRUE(record.ok()) << record.status();
+      absl::StatusOr<std::string> text = formatRankRecord(*record); // as it goes to the rank that commits
+      ASSERT_TRUE(text.ok());
+      ASSERT_EQ(*parseRankRecord(*text), *record);
+      records.push_back(*std::move(record));
+    }
+    CheckpointState state;
+    state.step = 1;
+    ASSERT_TRUE(commitSave(*temporary, state, records, systemFiles()).ok());
+  }
+
+  TestFolder folder;
+};
+
+TEST_F(SavedByFour, PaddedTailsAreNotWritten) {
+  absl::StatusOr<Checkpoint> checkpoint = openCheckpoint(folder / "step-1");
+  ASSERT_TRUE(checkpoint.ok()) << checkpoint.status();
+  std::vector<float> expected(15);
+  std::iota(expected.begin(), expected.end(), 0.0f);
+  EXPECT_EQ(readAs<float>(*checkpoint, "w", 15), expected);
+  EXPECT_EQ(checkpoint->tensorBytes(), 60);
+  EXPECT_TRUE(checkpoint->verify().empty());
+}
+
+TEST_F(SavedByFour, EverySliceReadsIntoMemoryOfAnySize) {
+  absl::StatusOr<Checkpoint> checkpoint = openCheckpoint(folder / "step-1");
+  ASSERT_TRUE(checkpoint.ok());
+  for (int64_t row = 0; row <= 3; ++row)
+    for (int64_t rows = 0; row + rows <= 3; ++rows)
+      for (int64_t column = 0; column <= 5; ++column)
+        for (int64_t columns = 0; column + columns <= 5; ++columns) {
+          const std::vector<int64_t> memory = {rows + 1, columns + 2};
+          std::vector<float> values(static_cast<size_t>(memory[0] * memory[1]), -1);
+          std::vector<float> expected = values;
+          for (int64_t i = 0; i < rows; ++i)
+            for (int64_t j = 0; j < columns; ++j)
+              expected[static_cast<size_t>(i * memory[1] + j)] =
+                  static_cast<float>((row + i) * 5 + column + j);
+          ASSERT_EQ(checkpoint->readSlice("w", {{row, column}, {rows, columns}}, memory,
+                                          std::as_writable_bytes(std::span(values))),
+                    absl::OkStatus());
+          ASSERT_EQ(values, expected);
+        }
+}
+
+TEST_F(SavedByFour, ASliceTouchesOnlyThePiecesThatHoldSomeOfIt) {
+  absl::StatusOr<Checkpoint> checkpoint = openCheckpoint(folder / "step-1");
+  ASSERT_TRUE(checkpoint.ok());
+  const std::string last = folder / "step-1/rank-00003.safetensors";
+  std::string text = readText(last);
+  text.back() ^= 1; // damages the last row's last element
+  writeText(last, text);
+  std::vector<float> values(10);
+  EXPECT_EQ(checkpoint->readSlice("w", {{0, 0}, {2, 5}}, {2, 5}, std::as_writable_bytes(std::span(values))),
+            absl::OkStatus());
+  std::vector<float> one(1);
+  EXPECT_THAT(
+      std::string(checkpoint->readSlice("w", {{2, 3}, {1, 1}}, {1, 1}, std::as_writable_bytes(std::span(one)))
+                      .message()),
+      ::testing::HasSubstr("tensor 'w' is damaged")); // although that element is not the damaged one
+}
+
+TEST_F(SavedByFour, SlicesThatCannotBeAreRefused) {
+  absl::StatusOr<Checkpoint> checkpoint = openCheckpoint(folder / "step-1");
+  ASSERT_TRUE(checkpoint.ok());
+  std::vector<std::byte> room(1000);
+  const auto messageOf = [&](const Slice &slice, const std::vector<int64_t> &memory, size_t bytes) {
+    return std::string(checkpoint->readSlice("w", slice, memory, std::span(room).first(bytes)).message());
+  };
+  const std::string start = checkpoint->folder() + ": tensor 'w'";
+  EXPECT_EQ(messageOf({{2, 0}, {2, 5}}, {2, 5}, 40), start + ": slice [2+2, 0+5] lies outside of the tensor");
+  EXPECT_EQ(messageOf({{0}, {3}}, {3}, 12), start + ": a slice has 1 dimensions, the tensor 2");
+  EXPECT_EQ(messageOf({{0, 0}, {3, 5}}, {3, 4}, 48),
+            start + ": slice [0+3, 0+5] is larger than the memory for it");
+  EXPECT_EQ(messageOf({{0, 0}, {1, 5}}, {1, 5}, 16), start + " has 20 bytes, room for 16 was given");
+}
+
+TEST(Checkpoint, WhoseRecordOfARankIsDamagedIsNotSaved) {
+  EXPECT_EQ(parseRankRecord("{\"file\": 3").status().message(),
+            "the record of what a rank saved is broken: it is not JSON");
+  EXPECT_EQ(parseRankRecord("{\"file\": {\"name\": \"a\", \"bytes\": 1}}").status().message(),
+            "the record of what a rank saved is broken: the record has no 'tensors'");
 }
 
 TEST(Checkpoint, WhoseRanksLeaveAHoleIsNotSaved) {

@@ -57,8 +57,8 @@ TEST(Pieces, OfAnyGridComeTogetherAgain) {
           for (int64_t k = 0; k < slice.size[2]; ++k)
             piece.push_back(static_cast<uint16_t>(
                 ((slice.offset[0] + i) * shape[1] + slice.offset[1] + j) * shape[2] + slice.offset[2] + k));
-      copyIntoWhole(shape, 2, slice, reinterpret_cast<const std::byte *>(piece.data()),
-                    reinterpret_cast<std::byte *>(whole.data()));
+      copyBox(2, slice.size, reinterpret_cast<const std::byte *>(piece.data()), {slice.size, {0, 0, 0}},
+              reinterpret_cast<std::byte *>(whole.data()), {shape, slice.offset});
     }
     for (size_t i = 0; i < whole.size(); ++i)
       ASSERT_EQ(whole[i], i);

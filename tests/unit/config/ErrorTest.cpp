@@ -69,7 +69,8 @@ TEST(BadKey, UnknownWithTheNearestKnownOne) {
   EXPECT_EQ(errorOf(loadSmall({"optimizer.weigth_decay=1"})),
             "--set: optimizer.weigth_decay: no such key. Did you mean weight_decay?");
   EXPECT_EQ(errorOf(loadWith("evaluation: {}\n")),
-            "run.yaml:11: evaluation: no such key. Known here: model, tokenizer, data, precision, optimizer, "
+            "run.yaml:11: evaluation: no such key. Known here: model, tokenizer, data, precision, parallel, "
+            "optimizer, "
             "lr_schedule, "
             "loss, train, launch, checkpoint, eval, metrics, generate.");
   EXPECT_EQ(errorOf(loadWith("lr_shedule: {}\n")),

@@ -27,7 +27,7 @@ TEST(LoadConfig, GivenValuesAndDefaults) {
   EXPECT_EQ(config.model.ropeScaling.ropeType, RopeType::Default);
   EXPECT_EQ(config.optimizer.lr, 1e-3);
   EXPECT_EQ(config.optimizer.betas, (std::array<double, 2>{0.9, 0.95}));
-  EXPECT_EQ(config.train.microBatches(), 8);
+  EXPECT_EQ(config.microBatches(), 8);
   EXPECT_EQ(config.launch.threads, std::nullopt);
   EXPECT_THAT(loaded->warnings, IsEmpty());
 }

@@ -1,12 +1,16 @@
 // Steps allocate nothing: malloc and operator new are counted in this program, on every thread.
+#include "runtime/comm/LocalCommunicator.h"
+#include "runtime/comm/MeshContext.h"
 #include "runtime/exec/Executor.h"
 #include "tests/unit/device/TestKernels.h"
 #include "tests/unit/executable/SampleExecutable.h"
+#include "tests/unit/executable/SampleMeshExecutable.h"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <cstdlib>
+#include <thread>
 
 namespace {
 std::atomic<int64_t> allocations{0};
@@ -39,6 +43,31 @@ TEST(Allocation, StepsAllocateNothing) {
     allOk = executor->run(step).ok() && allOk;
   EXPECT_EQ(allocations.load() - before, 0);
   EXPECT_TRUE(allOk);
+}
+
+TEST(Allocation, StepsWithCollectivesAllocateNothing) {
+  std::vector<std::unique_ptr<Communicator>> communicators = *createLocalGroup(4);
+  std::vector<std::thread> threads;
+  for (std::unique_ptr<Communicator> &own : communicators)
+    threads.emplace_back([communicator = std::move(own)] {
+      Executable executable = sampleMeshExecutable();
+      std::unique_ptr<Device> device = createTestDevice(1);
+      std::unique_ptr<RankContext> context = *createRankContext(executable.mesh, *communicator);
+      std::unique_ptr<Executor> executor = *Executor::create(std::move(executable), *device, context.get());
+      ProgramHandle step = *executor->program("step");
+      bool allOk = communicator->barrier().ok();
+      int64_t before = allocations.load();
+      allOk = communicator->barrier().ok() && allOk;
+      for (int i = 0; i < 100; ++i)
+        allOk = executor->run(step).ok() && allOk;
+      allOk = communicator->barrier().ok() && allOk;
+      int64_t after = allocations.load();
+      allOk = communicator->barrier().ok() && allOk;
+      EXPECT_EQ(after - before, 0);
+      EXPECT_TRUE(allOk);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
 }
 
 } // namespace

@@ -2,9 +2,11 @@
 #include "runtime/executable/ExecutableFile.h"
 #include "tests/fuzz/executable/ExerciseExecutable.h"
 #include "tests/unit/executable/SampleExecutable.h"
+#include "tests/unit/executable/SampleMeshExecutable.h"
 
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <random>
 
 namespace weft::testing {
@@ -14,8 +16,8 @@ TEST(MutatedExecutable, TheSampleItselfRuns) {
   EXPECT_EQ(exerciseExecutable(repairExecutable(*serializeExecutable(sampleExecutable()))), Exercised::Ran);
 }
 
-TEST(MutatedExecutable, IsRefusedOrStaysInsideItsPlan) {
-  std::string bytes = *serializeExecutable(sampleExecutable());
+void mutate(const Executable &executable) {
+  std::string bytes = *serializeExecutable(executable);
   std::mt19937_64 random(1);
   constexpr uint8_t kInteresting[] = {0, 1, 2, 64, 127, 128, 255};
   int counts[3] = {};
@@ -28,6 +30,14 @@ TEST(MutatedExecutable, IsRefusedOrStaysInsideItsPlan) {
   }
   EXPECT_GT(counts[static_cast<int>(Exercised::Refused)], 100);
   EXPECT_GT(counts[static_cast<int>(Exercised::Ran)], 100);
+}
+
+TEST(MutatedExecutable, IsRefusedOrStaysInsideItsPlan) { mutate(sampleExecutable()); }
+
+TEST(MutatedExecutable, OfAMeshIsRefusedOrRunsOnAllOfItsRanks) {
+  EXPECT_EQ(exerciseExecutable(*serializeExecutable(sampleMeshExecutable())), Exercised::Ran);
+  EXPECT_EQ(exerciseExecutable(*serializeExecutable(sampleMeshExecutable(4, 4))), Exercised::Loaded);
+  mutate(sampleMeshExecutable());
 }
 
 /// FlatBuffers' own verifier lets lists of 8-byte elements start anywhere; reading them there would be

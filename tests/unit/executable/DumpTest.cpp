@@ -1,6 +1,8 @@
 #include "runtime/executable/Dump.h"
 #include "tests/unit/executable/SampleExecutable.h"
+#include "tests/unit/executable/SampleMeshExecutable.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace weft::testing {
@@ -43,6 +45,19 @@ program step, 2 microbatches
     3: launch 0 multiply (step+0, constants+64) -> (scratch+0) workspace workspace+0  // update
     4: launch 1 add (parameters+0, scratch+0) -> (parameters+0)  // update
 )");
+}
+
+TEST(Dump, ShowsTheMeshAndWhatOfATensorARankHolds) {
+  std::string text = dump(sampleMeshExecutable());
+  EXPECT_THAT(
+      text, ::testing::HasSubstr("\nmesh of 4 ranks: d0 = 2, d1 = 2; data = [d0, d1], tensor = []\nmemory "));
+  EXPECT_THAT(
+      text, ::testing::HasSubstr("\nvariable w : tensor<2xf32> of 6 split [d0, d1] at parameters+0 = zeros"));
+  EXPECT_THAT(text,
+              ::testing::HasSubstr("\n  input x : tensor<1x6xf32> of 4x6 split [d0, d1] [] at inputs+0\n"));
+  EXPECT_THAT(text,
+              ::testing::HasSubstr("\nkernel 0 all_gather(tensor<2xf32>) -> (tensor<6xf32>) {axes = [0, "
+                                   "1], dimension = [0]} workspace 0\n"));
 }
 
 } // namespace

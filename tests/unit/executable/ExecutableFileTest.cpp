@@ -2,6 +2,7 @@
 #include "runtime/executable/ExecutableFormat_generated.h"
 #include "runtime/executable/FileHeader.h"
 #include "tests/unit/executable/SampleExecutable.h"
+#include "tests/unit/executable/SampleMeshExecutable.h"
 
 #include <gtest/gtest.h>
 
@@ -41,6 +42,17 @@ TEST(ExecutableFile, ReadsBackWhatWasWritten) {
   absl::StatusOr<Executable> read = parseExecutable(sampleBytes(), "a.weft");
   ASSERT_EQ(read.status(), absl::OkStatus());
   EXPECT_EQ(*read, sampleExecutable());
+}
+
+TEST(ExecutableFile, KeepsTheMeshAndEveryPlacement) {
+  Executable sample = sampleMeshExecutable();
+  sample.programs[0].inputs[0].placement = {}; // one of each: split, and whole
+  absl::StatusOr<std::string> bytes = serializeExecutable(sample);
+  ASSERT_EQ(bytes.status(), absl::OkStatus());
+  absl::StatusOr<Executable> read = parseExecutable(*bytes, "a.weft");
+  ASSERT_EQ(read.status(), absl::OkStatus());
+  EXPECT_EQ(*read, sample);
+  EXPECT_EQ(*parseExecutable(*serializeExecutable(sampleMeshExecutable()), "a.weft"), sampleMeshExecutable());
 }
 
 TEST(ExecutableFile, EqualExecutablesGiveEqualBytes) { EXPECT_EQ(sampleBytes(), sampleBytes()); }
@@ -246,6 +258,8 @@ TEST(ExecutableFile, VersionOneStillLoads) {
   absl::StatusOr<Executable> read = readExecutable(WEFT_TEST_DATA "/version-1.weft");
   ASSERT_EQ(read.status(), absl::OkStatus());
   EXPECT_EQ(*read, sampleExecutable());
+  EXPECT_EQ(read->mesh, Mesh{}); // written before there were meshes
+  EXPECT_EQ(*readExecutable(WEFT_TEST_DATA "/version-1-mesh.weft"), sampleMeshExecutable());
 }
 
 } // namespace

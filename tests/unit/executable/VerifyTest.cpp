@@ -1,5 +1,6 @@
 #include "runtime/executable/Verify.h"
 #include "tests/unit/executable/SampleExecutable.h"
+#include "tests/unit/executable/SampleMeshExecutable.h"
 
 #include <gtest/gtest.h>
 
@@ -215,11 +216,57 @@ const Broken kCommands[] = {
      "'workspace'"},
 };
 
+class VerifyMeshRefuses : public ::testing::TestWithParam<Broken> {};
+
+TEST_P(VerifyMeshRefuses, WithItsMessage) {
+  Executable executable = sampleMeshExecutable();
+  ASSERT_EQ(verify(executable), absl::OkStatus());
+  GetParam().change(executable);
+  absl::Status status = verify(executable);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(status.message(), GetParam().message);
+}
+
+const Broken kMesh[] = {
+    {"AxisName", [](Executable &e) { e.mesh.axes[1].name = "d0"; },
+     "mesh: axis 'd0': names of axes must be unique and not empty"},
+    {"AxisSize", [](Executable &e) { e.mesh.axes[1].size = 0; },
+     "mesh: axis 'd1' has size 0, sizes start at 1"},
+    {"Ranks", [](Executable &e) { e.mesh.axes[1].size = ~0u; },
+     "mesh: with axis 'd1' there are more than 16777216 ranks"},
+    {"Axes", [](Executable &e) { e.mesh.axes.assign(65, {"a", 1}); },
+     "mesh: 65 axes, at most 64 are allowed"},
+    {"RoleName", [](Executable &e) { e.mesh.roles[1].name = "data"; },
+     "mesh: role 'data': names of roles must be unique and not empty"},
+    {"RoleAxis", [](Executable &e) { e.mesh.roles[1].axes = {2}; }, "mesh: role 'tensor': axis 2 of 2"},
+    {"RoleAxisTwice", [](Executable &e) { e.mesh.roles[1].axes = {1, 1}; },
+     "mesh: role 'tensor': axis 'd1' is named twice"},
+    {"PlacementSplits", [](Executable &e) { e.variables[0].placement.dimensions = {}; },
+     "variable 'w': placement: 0 splits for 1 dimensions"},
+    {"PlacementDimensions", [](Executable &e) { e.variables[0].placement = {{6, 1}, {{{0, 1}}, {{}}}}; },
+     "variable 'w': placement: 2 dimensions, tensor<2xf32> has 1"},
+    {"PlacementSize", [](Executable &e) { e.variables[0].placement.globalShape = {0}; },
+     "variable 'w': placement: tensor<0xf32> has a dimension of size 0, sizes start at 1"},
+    {"PlacementAxis", [](Executable &e) { e.variables[0].placement.dimensions[0].axes = {0, 2}; },
+     "variable 'w': placement: axis 2 of 2"},
+    {"PlacementPart", [](Executable &e) { e.variables[0].placement.globalShape = {9}; },
+     "variable 'w': placement: a part of tensor<9xf32> is tensor<3xf32>, not tensor<2xf32>"},
+    {"InputAxisTwice",
+     [](Executable &e) { e.programs[0].inputs[0].placement = {{4, 12}, {{{0, 1}}, {{1}}}}; },
+     "program 'step', input 'x': placement: axis 'd1' is named twice"},
+    {"KernelAxis", [](Executable &e) { e.kernels[0].call.setIntegers("axes", {0, 2}); },
+     "kernel 0 'all_gather': axis 2 of 2"},
+    {"KernelNegativeAxis", [](Executable &e) { e.kernels[4].call.setIntegers("axes", {-1}); },
+     "kernel 4 'all_reduce': axis -1 of 2"},
+    {"NoMesh", [](Executable &e) { e.mesh = {}; }, "variable 'w': placement: axis 0 of 0"},
+};
+
 std::string caseName(const ::testing::TestParamInfo<Broken> &info) { return info.param.name; }
 INSTANTIATE_TEST_SUITE_P(Memory, VerifyRefuses, ::testing::ValuesIn(kMemory), caseName);
 INSTANTIATE_TEST_SUITE_P(VariablesAndKernels, VerifyRefuses, ::testing::ValuesIn(kVariablesAndKernels),
                          caseName);
 INSTANTIATE_TEST_SUITE_P(Program, VerifyRefuses, ::testing::ValuesIn(kProgram), caseName);
+INSTANTIATE_TEST_SUITE_P(Mesh, VerifyMeshRefuses, ::testing::ValuesIn(kMesh), caseName);
 INSTANTIATE_TEST_SUITE_P(Commands, VerifyRefuses, ::testing::ValuesIn(kCommands), caseName);
 
 } // namespace
