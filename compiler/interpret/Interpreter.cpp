@@ -67,10 +67,12 @@ LogicalResult checkShapes(Operation *op, ArrayRef<MeshValue> values) {
   return success();
 }
 
-Shared shifted(const Tensor &indices, int64_t start) {
+/// Indices as a rank sees them that has `part`: what another rank has is out of range, also where it would
+/// meet the padding of this one.
+Shared shifted(const Tensor &indices, const Extent &part) {
   auto copy = std::make_shared<Tensor>(indices);
   for (int64_t &index : copy->integers)
-    index = reference::wrapInteger(copy->dtype, index - start);
+    index = index >= part.start && index < part.start + part.valid ? index - part.start : -1;
   return copy;
 }
 
@@ -225,13 +227,16 @@ FailureOr<Interpreter::Values> Interpreter::evaluateOnRanks(Operation *op, Array
       mine.push_back(operand[rank]);
       pointers.push_back(operand[rank].get());
     }
+    std::vector<Extent> parts;
     std::vector<int64_t> starts;
-    for (const Shift &shift : shifts)
-      starts.push_back(partOf(ranks.mesh(), rank, shift.size, {axisIndices(shift.split.axes)}).start);
+    for (const Shift &shift : shifts) {
+      parts.push_back(partOf(ranks.mesh(), rank, shift.size, {axisIndices(shift.split.axes)}));
+      starts.push_back(parts.back().start);
+    }
     SmallVector<Shared> &computed = known[{pointers, starts}];
     if (computed.empty() && op->getNumResults() > 0) {
-      for (auto [shift, start] : llvm::zip_equal(shifts, starts))
-        mine[shift.operand] = shifted(*mine[shift.operand], start);
+      for (auto [shift, part] : llvm::zip_equal(shifts, parts))
+        mine[shift.operand] = shifted(*mine[shift.operand], part);
       FailureOr<SmallVector<Shared>> evaluated = evaluator.evaluate(op, mine);
       if (failed(evaluated))
         return failure();
