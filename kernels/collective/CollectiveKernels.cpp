@@ -152,8 +152,9 @@ KernelOrError createReduceScatter(const KernelCall &call, const RankContext *con
     return makeKernelWithoutRank(false);
   const TensorType whole = call.operands[0], part = call.results[0];
   WEFT_CHECK_RANK_CALL(expectPart(call, *group, whole.shape[*dimension], part.shape[*dimension]));
-  absl::StatusOr<Meeting> meeting = arrange(call, *group, *context, CollectiveOp::ReduceScatter,
-                                            absl::StrCat(std::string(name(*kind)), ", dimension ", *dimension));
+  absl::StatusOr<Meeting> meeting =
+      arrange(call, *group, *context, CollectiveOp::ReduceScatter,
+              absl::StrCat(std::string(name(*kind)), ", dimension ", *dimension));
   if (!meeting.ok())
     return meeting.status();
   FoldFunction fold = findFold(*kind, whole.dtype);
