@@ -21,7 +21,7 @@ constexpr int64_t kTileElements = 16 * 1024;
 struct Meeting {
   std::shared_ptr<Exchange> exchange;
   CollectiveCall call;
-  std::string detail; ///< what call.detail points to, once the kernel does not move any more
+  std::string detail; ///< published as call.detail
 
   bool begin(const KernelArguments &arguments) const {
     CollectiveCall named = call;
@@ -39,7 +39,9 @@ absl::StatusOr<Meeting> arrange(const KernelCall &call, const RankGroup &group, 
   meeting.exchange = *std::move(exchange);
   meeting.call = {
       operation, call.operands[0].dtype, call.operands[0].bytes(), bytesSent(call, group.ranks), {}};
-  meeting.detail = absl::StrCat(detail, ", ", call.operands[0].str(), " -> ", call.results[0].str());
+  const std::string location = call.textOr("location", "");
+  meeting.detail = absl::StrCat(detail, ", ", call.operands[0].str(), " -> ", call.results[0].str(),
+                                location.empty() ? "" : ", ", location);
   return meeting;
 }
 

@@ -157,7 +157,7 @@ TEST(Mismatch, OfBytesTypesKindsAndRootsIsNoticed) {
               "1)");
 }
 
-TEST(Mismatch, OfKernelsNamesTheirTypes) {
+TEST(Mismatch, OfKernelsNamesTheirTypesAndLocations) {
   Mesh mesh = meshOf({2});
   std::vector<absl::Status> all(2);
   onEachRank(mesh, [&](Communicator &communicator, const RankContext &context) {
@@ -166,6 +166,8 @@ TEST(Mismatch, OfKernelsNamesTheirTypes) {
     KernelCall call{"all_reduce", {{DType::F32, shape}}, {{DType::F32, shape}}, {}};
     call.setIntegers("axes", {0});
     call.setText("kind", "sum");
+    if (communicator.rank() == 1)
+      call.setText("location", "layer 7");
     std::unique_ptr<Kernel> kernel = *createRankKernel(call, &context);
     std::vector<float> values(16, 1.0f);
     const void *operands[] = {values.data()};
@@ -179,7 +181,7 @@ TEST(Mismatch, OfKernelsNamesTheirTypes) {
   });
   expectOnAll(all, absl::StatusCode::kInvalidArgument,
               "rank 0 called all_reduce #1 of 64 bytes f32 (sum, tensor<2x8xf32> -> tensor<2x8xf32>), rank 1 "
-              "called all_reduce #1 of 64 bytes f32 (sum, tensor<4x4xf32> -> tensor<4x4xf32>)");
+              "called all_reduce #1 of 64 bytes f32 (sum, tensor<4x4xf32> -> tensor<4x4xf32>, layer 7)");
 }
 
 /// One call over some ranks, as a kernel makes it.
