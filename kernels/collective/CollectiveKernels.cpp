@@ -31,7 +31,7 @@ struct Meeting {
 };
 
 absl::StatusOr<Meeting> arrange(const KernelCall &call, const RankGroup &group, const RankContext &context,
-                                CollectiveOp operation, std::string detail) {
+                                CollectiveOp operation, const std::string &detail) {
   absl::StatusOr<std::shared_ptr<Exchange>> exchange = context.exchange(group.axes);
   if (!exchange.ok())
     return exchange.status();
@@ -152,7 +152,7 @@ KernelOrError createReduceScatter(const KernelCall &call, const RankContext *con
     return group.status();
   if (!context)
     return makeKernelWithoutRank(false);
-  const TensorType whole = call.operands[0], part = call.results[0];
+  const TensorType &whole = call.operands[0], &part = call.results[0];
   WEFT_CHECK_RANK_CALL(expectPart(call, *group, whole.shape[*dimension], part.shape[*dimension]));
   absl::StatusOr<Meeting> meeting =
       arrange(call, *group, *context, CollectiveOp::ReduceScatter,
@@ -199,7 +199,7 @@ KernelOrError createAllToAll(const KernelCall &call, const RankContext *context)
     return group.status();
   if (!context)
     return makeKernelWithoutRank(false);
-  const TensorType from = call.operands[0], to = call.results[0];
+  const TensorType &from = call.operands[0], &to = call.results[0];
   WEFT_CHECK_RANK_CALL(expectPart(call, *group, from.shape[*split], to.shape[*split]));
   WEFT_CHECK_RANK_CALL(expectPart(call, *group, to.shape[*concat], from.shape[*concat]));
   absl::StatusOr<Meeting> meeting = arrange(call, *group, *context, CollectiveOp::AllToAll,

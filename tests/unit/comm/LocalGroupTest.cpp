@@ -36,9 +36,9 @@ TEST_P(LocalGroup, OperationsAreThoseOfTheDocumentation) {
     for (int other = 0; other < ranks; ++other)
       EXPECT_EQ(all[static_cast<size_t>(2 * other + 1)], other * 10 + 1);
     std::vector<int> in(all.size(), -1);
-    in[static_cast<size_t>(2 * rank)] = in[static_cast<size_t>(2 * rank + 1)] = rank;
-    ASSERT_EQ(communicator.allGather(bytesOf(in).subspan(static_cast<size_t>(rank) * 8, 8), bytesOf(in)),
-              absl::OkStatus());
+    size_t place = 2 * static_cast<size_t>(rank); // the gather is done in place
+    in[place] = in[place + 1] = rank;
+    ASSERT_EQ(communicator.allGather(bytesOf(in).subspan(4 * place, 8), bytesOf(in)), absl::OkStatus());
     EXPECT_EQ(in.back(), ranks - 1);
 
     std::vector<double> sum = {1.0 * rank, 1, -1.0 * rank}, highest = sum, lowest = sum;
@@ -185,7 +185,7 @@ TEST(Mismatch, OfKernelsNamesTheirTypesAndLocations) {
 }
 
 /// One call over some ranks, as a kernel makes it.
-absl::Status meetOver(Communicator &communicator, std::vector<int64_t> ranks) {
+absl::Status meetOver(Communicator &communicator, const std::vector<int64_t> &ranks) {
   auto exchange = communicator.exchange(ranks);
   if (!exchange.ok())
     return exchange.status();
@@ -237,7 +237,7 @@ TEST(Mismatch, ARankMakesOneCallAtATime) {
 
 TEST(Exchanges, AreOverRanksOfTheGroup) {
   std::unique_ptr<Communicator> communicator = std::move((*createLocalGroup(3))[1]);
-  auto messageFor = [&](std::vector<int64_t> ranks) {
+  auto messageFor = [&](const std::vector<int64_t> &ranks) {
     return std::string(communicator->exchange(ranks).status().message());
   };
   EXPECT_EQ(messageFor({1, 3}), "exchange: rank 3 of 3 ranks");
