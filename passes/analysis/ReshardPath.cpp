@@ -13,7 +13,9 @@ using dist::Axes;
 using dist::Placement;
 
 /// What a step costs beside its bytes: with it, of two walks of equal bytes the one of fewer steps wins.
-constexpr double kStepCost = 1.0 / 64;
+constexpr double kStepCost = 1.0 / 1024;
+/// With at most so many axes to move, an axis may also wait in a dimension in which it does not stay.
+constexpr size_t kAxesThatMayWait = 4;
 
 class PathSearch {
 public:
@@ -21,6 +23,9 @@ public:
       : whole(whole), elementBytes(elementBytes), target(target), mesh(target.mesh) {}
 
   SmallVector<ReshardStep> run(const Placement &from) {
+    mayWait = axesToMove(from);
+    if (mayWait.size() > kAxesThatMayWait)
+      mayWait.clear();
     states.push_back({from, 0, -1, {}});
     known[dist::attributeOf(from)] = 0;
     queue.push({0, 0});
@@ -44,6 +49,18 @@ private:
     ReshardStep step;
   };
 
+  /// The axes that split dimensions otherwise at the start than in the target, behind what both begin with.
+  Axes axesToMove(const Placement &from) {
+    Axes axes;
+    for (auto [before, after] : llvm::zip_equal(from.splits, target.splits)) {
+      size_t same = 0;
+      while (same < std::min(before.axes.size(), after.axes.size()) && before.axes[same] == after.axes[same])
+        ++same;
+      axes = dist::unite(axes, ArrayRef(before.axes).drop_front(same));
+    }
+    return axes;
+  }
+
   double bytesOf(const Placement &placement) {
     double elements = static_cast<double>(elementBytes);
     for (int64_t size : dist::partShape(whole, placement))
@@ -56,19 +73,15 @@ private:
     for (auto [dimension, split] : llvm::enumerate(here.splits))
       if (!split.axes.empty())
         leaveDimension(index, here, static_cast<int64_t>(dimension));
-    for (int64_t axis : here.sum)
-      if (!llvm::is_contained(target.sum, axis))
-        reduce(index, here, axis, false);
-    for (int64_t axis : here.max)
-      if (!llvm::is_contained(target.max, axis))
-        reduce(index, here, axis, true);
+    reduce(index, here, dist::without(here.sum, target.sum), false);
+    reduce(index, here, dist::without(here.max, target.max), true);
     for (size_t axis = 0; axis < mesh.getSizes().size(); ++axis)
       if (here.isReplicatedOver(static_cast<int64_t>(axis)))
         splitReplicated(index, here, static_cast<int64_t>(axis));
   }
 
-  double share(int64_t axis) {
-    auto size = static_cast<double>(mesh.getSizes()[axis]);
+  double share(ArrayRef<int64_t> axes) {
+    auto size = static_cast<double>(mesh.sizeOf(axes));
     return (size - 1) / size;
   }
 
@@ -79,9 +92,10 @@ private:
     next.splits[dimension].axes.pop_back();
     if (next.splits[dimension].axes.empty())
       next.splits[dimension].zigzag = false;
-    reach(index, {ReshardKind::AllGather, {axis}, dimension, 0, false, next, share(axis) * bytesOf(next)});
+    reach(index, {ReshardKind::AllGather, {axis}, dimension, 0, false, next, share({axis}) * bytesOf(next)});
     for (size_t other = 0; other < here.splits.size(); ++other) {
-      if (static_cast<int64_t>(other) == dimension || !wants(other, axis))
+      if (static_cast<int64_t>(other) == dimension ||
+          !(wants(other, axis) || llvm::is_contained(mayWait, axis)))
         continue;
       Placement moved = next;
       moved.splits[other].axes.push_back(axis);
@@ -91,15 +105,33 @@ private:
                     static_cast<int64_t>(other),
                     false,
                     moved,
-                    share(axis) * bytesOf(here)});
+                    share({axis}) * bytesOf(here)});
     }
   }
 
-  void reduce(int64_t index, const Placement &here, int64_t axis, bool maximum) {
-    Placement next = here;
-    Axes &pending = maximum ? next.max : next.sum;
-    pending = dist::without(pending, {axis});
-    reach(index, {ReshardKind::AllReduce, {axis}, 0, 0, maximum, next, 2 * share(axis) * bytesOf(here)});
+  /// Reduces the axes: all in one, which sends less than one after another, or one of them.
+  void reduce(int64_t index, const Placement &here, const Axes &axes, bool maximum) {
+    if (axes.size() > 1)
+      allReduce(index, here, axes, maximum);
+    for (int64_t axis : axes) {
+      allReduce(index, here, {axis}, maximum);
+      reduceScatter(index, here, axis, maximum);
+    }
+  }
+
+  static Placement reduced(Placement placement, const Axes &axes, bool maximum) {
+    Axes &pending = maximum ? placement.max : placement.sum;
+    pending = dist::without(pending, axes);
+    return placement;
+  }
+
+  void allReduce(int64_t index, const Placement &here, const Axes &axes, bool maximum) {
+    reach(index, {ReshardKind::AllReduce, axes, 0, 0, maximum, reduced(here, axes, maximum),
+                  2 * share(axes) * bytesOf(here)});
+  }
+
+  void reduceScatter(int64_t index, const Placement &here, int64_t axis, bool maximum) {
+    Placement next = reduced(here, {axis}, maximum);
     for (size_t dimension = 0; dimension < here.splits.size(); ++dimension) {
       if (!wants(dimension, axis))
         continue;
@@ -111,7 +143,7 @@ private:
                     0,
                     maximum,
                     scattered,
-                    share(axis) * bytesOf(here)});
+                    share({axis}) * bytesOf(here)});
     }
   }
 
@@ -195,6 +227,7 @@ private:
   int64_t elementBytes;
   const Placement &target;
   dist::MeshAttr mesh;
+  Axes mayWait;
   std::vector<State> states;
   llvm::DenseMap<mlir::Attribute, int64_t> known;
   std::priority_queue<std::pair<double, int64_t>, std::vector<std::pair<double, int64_t>>, std::greater<>>
