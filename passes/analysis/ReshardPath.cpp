@@ -79,8 +79,8 @@ private:
     for (auto [dimension, split] : llvm::enumerate(here.splits))
       if (!split.axes.empty())
         leaveDimension(index, here, static_cast<int64_t>(dimension));
-    reduce(index, here, dist::without(here.sum, target.sum), false);
-    reduce(index, here, dist::without(here.max, target.max), true);
+    reduce(index, here, here.sum, target.sum, false);
+    reduce(index, here, here.max, target.max, true);
     for (size_t axis = 0; axis < mesh.getSizes().size(); ++axis)
       if (here.isReplicatedOver(static_cast<int64_t>(axis)))
         splitReplicated(index, here, static_cast<int64_t>(axis));
@@ -114,11 +114,15 @@ private:
     }
   }
 
-  /// Reduces the axes: all in one, which sends less than one after another, or one of them.
-  void reduce(int64_t index, const Placement &here, const Axes &axes, bool maximum) {
-    if (axes.size() > 1)
-      allReduce(index, here, axes, maximum);
-    for (int64_t axis : axes) {
+  /// Reduces what the target has reduced: all in one, which sends less than one axis after another, or one of
+  /// them. On a detour also what the target has pending: a sum becomes pending again for nothing.
+  void reduce(int64_t index, const Placement &here, const Axes &pending, const Axes &wanted, bool maximum) {
+    Axes due = dist::without(pending, wanted);
+    if (due.size() > 1)
+      allReduce(index, here, due, maximum);
+    for (int64_t axis : pending) {
+      if (!llvm::is_contained(due, axis) && (maximum || !llvm::is_contained(movable, axis)))
+        continue;
       allReduce(index, here, {axis}, maximum);
       reduceScatter(index, here, axis, maximum);
     }
