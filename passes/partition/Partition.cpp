@@ -130,7 +130,7 @@ private:
         ArrayRef<int64_t> whole = dist::wholeShape(nn::tensorType(operand));
         if (factors.size() != 1 ||
             dist::dividesEvenly(placement.mesh, whole[dimension], placement.splits[dimension]) ||
-            !isReduced(rule, factors[0]))
+            !isReduced(rule, factors[0], placement.splits[dimension]))
           continue;
         OpBuilder builder(op);
         bool maximum = rule.factors[factors[0]].kind == nn::FactorKind::Max;
@@ -142,10 +142,11 @@ private:
     }
   }
 
-  /// Whether some result sums over the factor. Where indices say which part an element is of, nothing valid
-  /// meets the padding.
-  static bool isReduced(const nn::ShardingRule &rule, int factor) {
-    if (llvm::any_of(rule.indices, [&](const auto &indices) { return indices.factor == factor; }))
+  /// Whether some result sums over the factor. Where indices say which part an element is of, and only the
+  /// last part is padded, no index meets the padding.
+  static bool isReduced(const nn::ShardingRule &rule, int factor, const dist::Split &split) {
+    if (split.axes.size() == 1 &&
+        llvm::any_of(rule.indices, [&](const auto &indices) { return indices.factor == factor; }))
       return false;
     return llvm::any_of(rule.results, [&](ArrayRef<nn::DimensionFactors> dimensions) {
       return llvm::none_of(dimensions, [&](const nn::DimensionFactors &factors) {
