@@ -56,12 +56,9 @@ private:
     for (auto [dimension, split] : llvm::enumerate(here.splits))
       if (!split.axes.empty())
         leaveDimension(index, here, static_cast<int64_t>(dimension));
-    for (int64_t axis : here.sum)
-      if (!llvm::is_contained(target.sum, axis))
-        reduce(index, here, axis, false);
-    for (int64_t axis : here.max)
-      if (!llvm::is_contained(target.max, axis))
-        reduce(index, here, axis, true);
+    for (dist::PendingKind kind : dist::kPendingKinds)
+      for (int64_t axis : dist::without(here.pending(kind), target.pending(kind)))
+        reduce(index, here, axis, kind);
     for (size_t axis = 0; axis < mesh.getSizes().size(); ++axis)
       if (here.isReplicatedOver(static_cast<int64_t>(axis)))
         splitReplicated(index, here, static_cast<int64_t>(axis));
@@ -79,7 +76,7 @@ private:
     next.splits[dimension].axes.pop_back();
     if (next.splits[dimension].axes.empty())
       next.splits[dimension].zigzag = false;
-    reach(index, {ReshardKind::AllGather, {axis}, dimension, 0, false, next, share(axis) * bytesOf(next)});
+    reach(index, {ReshardKind::AllGather, {axis}, dimension, 0, {}, next, share(axis) * bytesOf(next)});
     for (size_t other = 0; other < here.splits.size(); ++other) {
       if (static_cast<int64_t>(other) == dimension || !wants(other, axis))
         continue;
@@ -89,17 +86,16 @@ private:
                     {axis},
                     dimension,
                     static_cast<int64_t>(other),
-                    false,
+                    {},
                     moved,
                     share(axis) * bytesOf(here)});
     }
   }
 
-  void reduce(int64_t index, const Placement &here, int64_t axis, bool maximum) {
+  void reduce(int64_t index, const Placement &here, int64_t axis, dist::PendingKind kind) {
     Placement next = here;
-    Axes &pending = maximum ? next.max : next.sum;
-    pending = dist::without(pending, {axis});
-    reach(index, {ReshardKind::AllReduce, {axis}, 0, 0, maximum, next, 2 * share(axis) * bytesOf(here)});
+    next.pending(kind) = dist::without(here.pending(kind), {axis});
+    reach(index, {ReshardKind::AllReduce, {axis}, 0, 0, kind, next, 2 * share(axis) * bytesOf(here)});
     for (size_t dimension = 0; dimension < here.splits.size(); ++dimension) {
       if (!wants(dimension, axis))
         continue;
@@ -109,7 +105,7 @@ private:
                     {axis},
                     static_cast<int64_t>(dimension),
                     0,
-                    maximum,
+                    kind,
                     scattered,
                     share(axis) * bytesOf(here)});
     }
@@ -121,12 +117,12 @@ private:
         continue;
       Placement next = here;
       next.splits[dimension].axes.push_back(axis);
-      reach(index, {ReshardKind::Slice, {axis}, static_cast<int64_t>(dimension), 0, false, next, 0});
+      reach(index, {ReshardKind::Slice, {axis}, static_cast<int64_t>(dimension), 0, {}, next, 0});
     }
     if (llvm::is_contained(target.sum, axis)) {
       Placement next = here;
       next.sum = dist::unite(next.sum, {axis});
-      reach(index, {ReshardKind::KeepFirst, {axis}, 0, 0, false, next, 0});
+      reach(index, {ReshardKind::KeepFirst, {axis}, 0, 0, {}, next, 0});
     }
   }
 
@@ -178,7 +174,7 @@ private:
   }
 
   bool mayJoin(const ReshardStep &last, const ReshardStep &step) {
-    if (last.kind != step.kind || last.maximum != step.maximum)
+    if (last.kind != step.kind || last.pending != step.pending)
       return false;
     if (step.kind == ReshardKind::AllReduce || step.kind == ReshardKind::KeepFirst)
       return true;
