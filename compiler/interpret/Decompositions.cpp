@@ -17,7 +17,7 @@ Type Decompositions::typeInside(Type type) const {
                                widens ? Float64Type::get(type.getContext()) : tensor.getElementType());
 }
 
-FailureOr<Decomposition *> Decompositions::of(Operation *op) {
+FailureOr<Decomposition *> Decompositions::of(Operation *op, size_t appended) {
   if (auto found = built.find(op); found != built.end())
     return found->second.get();
   if (!isa<nn::DecomposableOpInterface>(op))
@@ -32,6 +32,10 @@ FailureOr<Decomposition *> Decompositions::of(Operation *op) {
   Operation *copy = op->clone(mapping);
   for (auto [operand, argument] : llvm::zip_equal(copy->getOpOperands(), made->block.getArguments()))
     operand.set(argument);
+  for (size_t count = 0; count < appended; ++count) {
+    auto type = RankedTensorType::get({}, IntegerType::get(op->getContext(), 64));
+    copy->insertOperands(copy->getNumOperands(), made->block.addArgument(type, op->getLoc()));
+  }
   for (OpResult result : copy->getResults())
     result.setType(typeInside(result.getType()));
   made->block.push_back(copy);

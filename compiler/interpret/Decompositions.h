@@ -29,9 +29,10 @@ class Decompositions {
 public:
   explicit Decompositions(Types types) : types(types) {}
 
-  /// Null when the op is no composite. Fails, with a diagnostic at the op, when the decomposition's results
-  /// do not have the op's types. The op must not change while this object lives.
-  mlir::FailureOr<Decomposition *> of(mlir::Operation *op);
+  /// Null when the op is no composite. The op is given `appended` more operands than it has, i64 scalars:
+  /// what it must know of its rank's part. Fails, with a diagnostic at the op, when the decomposition's
+  /// results do not have the op's types. The op must not change while this object lives.
+  mlir::FailureOr<Decomposition *> of(mlir::Operation *op, size_t appended = 0);
 
 private:
   mlir::Type typeInside(mlir::Type type) const;

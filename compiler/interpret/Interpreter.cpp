@@ -19,40 +19,49 @@ LogicalResult refuse(Operation *op, const absl::Status &status) {
   return op->emitOpError() << std::string(status.message());
 }
 
-/// An operand that holds indices into a dimension of which each rank has a part.
-struct Shift {
-  unsigned operand;
-  int64_t size;
-  dist::Split split;
+/// What an op in the local view must know of the part that its rank has of one factor.
+struct KnownPart {
+  std::optional<unsigned> indices; ///< the operand that holds indices into the factor
+  bool takesValid = false;         ///< the number of valid elements is one more operand, the last
+  int64_t size = 0;                ///< whole
+  dist::Split split = {};
 };
 
-/// The index operands of an op in the local view whose factor is split.
-SmallVector<Shift> shiftsOf(Operation *op) {
-  SmallVector<Shift> shifts;
-  auto shardable = dyn_cast<nn::ShardingRuleOpInterface>(op);
-  if (!shardable)
-    return shifts;
-  nn::ShardingRule rule = shardable.shardingRule();
-  auto add = [&](const nn::ShardingRule::Indices &indices, Value value,
-                 ArrayRef<nn::DimensionFactors> dimensions) {
+/// Where the op has a dimension that is this factor alone, split: what each rank has of it.
+bool findSplit(Operation *op, const nn::ShardingRule &rule, int factor, KnownPart &part) {
+  auto look = [&](Value value, ArrayRef<nn::DimensionFactors> dimensions) {
     dist::Placement placement = dist::placementOf(value);
     for (auto [dimension, factors] : llvm::enumerate(dimensions))
-      if (dist::isLocal(value.getType()) && factors.size() == 1 && factors[0] == indices.factor &&
+      if (dist::isLocal(value.getType()) && factors.size() == 1 && factors[0] == factor &&
           !placement.splits[dimension].axes.empty()) {
-        shifts.push_back({static_cast<unsigned>(indices.operand),
-                          dist::wholeShape(nn::tensorType(value))[dimension], placement.splits[dimension]});
+        part.size = dist::wholeShape(nn::tensorType(value))[dimension];
+        part.split = placement.splits[dimension];
         return true;
       }
     return false;
   };
-  for (const nn::ShardingRule::Indices &indices : rule.indices) {
-    bool found = false;
-    for (auto [value, dimensions] : llvm::zip_equal(op->getOperands(), rule.operands))
-      found = found || add(indices, value, dimensions);
-    for (auto [value, dimensions] : llvm::zip_equal(op->getResults(), rule.results))
-      found = found || add(indices, value, dimensions);
-  }
-  return shifts;
+  for (auto [value, dimensions] : llvm::zip(op->getOperands(), rule.operands))
+    if (look(value, dimensions))
+      return true;
+  for (auto [value, dimensions] : llvm::zip(op->getResults(), rule.results))
+    if (look(value, dimensions))
+      return true;
+  return false;
+}
+
+SmallVector<KnownPart> knownParts(Operation *op) {
+  SmallVector<KnownPart> parts;
+  auto shardable = dyn_cast<nn::ShardingRuleOpInterface>(op);
+  if (!shardable)
+    return parts;
+  nn::ShardingRule rule = shardable.shardingRule();
+  for (const nn::ShardingRule::Indices &indices : rule.indices)
+    if (KnownPart part{static_cast<unsigned>(indices.operand)}; findSplit(op, rule, indices.factor, part))
+      parts.push_back(part);
+  for (int factor : rule.takesValid)
+    if (KnownPart part{std::nullopt, true}; findSplit(op, rule, factor, part))
+      parts.push_back(part);
+  return parts;
 }
 
 /// What an op gives is what its type says: later ops, and whoever puts parts together, rely on it.
@@ -216,7 +225,7 @@ FailureOr<Interpreter::Values> Interpreter::evaluate(Operation *op, ArrayRef<Mes
 FailureOr<Interpreter::Values> Interpreter::evaluateOnRanks(Operation *op, ArrayRef<MeshValue> operands,
                                                             const Context &context) {
   const Ranks &ranks = context.ranks;
-  SmallVector<Shift> shifts = ranks.count() > 1 ? shiftsOf(op) : SmallVector<Shift>();
+  SmallVector<KnownPart> parts = ranks.count() > 1 ? knownParts(op) : SmallVector<KnownPart>();
   std::map<std::pair<std::vector<const Tensor *>, std::vector<int64_t>>, SmallVector<Shared>> known;
   Values results(op->getNumResults(), MeshValue(ranks.count()));
   for (int64_t rank = 0; rank < ranks.count(); ++rank) {
@@ -226,16 +235,20 @@ FailureOr<Interpreter::Values> Interpreter::evaluateOnRanks(Operation *op, Array
       mine.push_back(operand[rank]);
       pointers.push_back(operand[rank].get());
     }
-    std::vector<Extent> parts;
-    std::vector<int64_t> starts;
-    for (const Shift &shift : shifts) {
-      parts.push_back(partOf(ranks.mesh(), rank, shift.size, {axisIndices(shift.split.axes)}));
-      starts.push_back(parts.back().start);
+    std::vector<Extent> extents;
+    std::vector<int64_t> numbers;
+    for (const KnownPart &part : parts) {
+      extents.push_back(partOf(ranks.mesh(), rank, part.size, {axisIndices(part.split.axes)}));
+      numbers.insert(numbers.end(), {extents.back().start, extents.back().valid});
     }
-    SmallVector<Shared> &computed = known[{pointers, starts}];
+    SmallVector<Shared> &computed = known[{pointers, numbers}];
     if (computed.empty() && op->getNumResults() > 0) {
-      for (auto [shift, part] : llvm::zip_equal(shifts, parts))
-        mine[shift.operand] = shifted(*mine[shift.operand], part);
+      for (auto [part, extent] : llvm::zip_equal(parts, extents)) {
+        if (part.indices)
+          mine[*part.indices] = shifted(*mine[*part.indices], extent);
+        if (part.takesValid)
+          mine.push_back(std::make_shared<const Tensor>(Tensor{DType::I64, {}, {}, {extent.valid}}));
+      }
       FailureOr<SmallVector<Shared>> evaluated = evaluator.evaluate(op, mine);
       if (failed(evaluated))
         return failure();

@@ -129,7 +129,7 @@ MeshValue Ranks::split(const Tensor &whole, Type type) const {
     return everywhere(std::make_shared<const Tensor>(whole));
   dist::Placement placement = dist::placementOf(type);
   std::vector<uint32_t> deciding = decidingAxes(placement);
-  std::vector<uint32_t> pending = axisIndices(dist::unite(placement.sum, placement.max));
+  std::vector<uint32_t> pending = axisIndices(placement.allPending());
   int64_t terms = axes.sizeOf(pending);
   std::map<int64_t, Shared> made;
   MeshValue parts;
@@ -140,19 +140,20 @@ MeshValue Ranks::split(const Tensor &whole, Type type) const {
       for (int64_t size : cast<RankedTensorType>(type).getShape())
         tensor->shape.push_back(size);
       int64_t mine = axes.indexOf(rank, pending);
-      bool isMaximum = !placement.max.empty();
+      // Of a maximum and of a log-sum-exp the least number is neutral.
+      bool isSum = placement.isPendingSum();
       PartWalk walk(*this, rank, whole.shape, placement);
       walk.run([&](int64_t, int64_t element) {
         bool holds = element >= 0 && holderOf(element, terms) == mine;
         if (isFloat(whole.dtype))
           tensor->reals.push_back(element < 0 ? poisonReal()
                                   : holds     ? whole.reals[element]
-                                  : isMaximum ? -std::numeric_limits<double>::infinity()
+                                  : !isSum    ? -std::numeric_limits<double>::infinity()
                                               : 0.0);
         else
           tensor->integers.push_back(element < 0 ? lowestInteger(whole.dtype)
                                      : holds     ? whole.integers[element]
-                                     : isMaximum ? lowestInteger(whole.dtype)
+                                     : !isSum    ? lowestInteger(whole.dtype)
                                                  : 0);
       });
       part = std::move(tensor);
@@ -171,10 +172,10 @@ absl::StatusOr<Tensor> Ranks::assemble(const MeshValue &value, Type type) const 
   }
   dist::Placement placement = dist::placementOf(type);
   MeshValue reduced = value;
-  for (auto [pending, kind] :
-       {std::pair(&placement.sum, dist::PendingKind::sum), std::pair(&placement.max, dist::PendingKind::max)})
-    if (!pending->empty()) {
-      absl::StatusOr<MeshValue> done = allReduce(*this, reduced, axisIndices(*pending), kind, Types::Exact);
+  for (dist::PendingKind kind : dist::kPendingKinds)
+    if (!placement.pending(kind).empty()) {
+      absl::StatusOr<MeshValue> done =
+          allReduce(*this, reduced, axisIndices(placement.pending(kind)), kind, Types::Exact);
       if (!done.ok())
         return done.status();
       reduced = *std::move(done);
