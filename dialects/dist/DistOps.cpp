@@ -233,6 +233,11 @@ LogicalResult KeepFirstOp::verify() {
                            << describe(operand->placement);
   if (operand->type.getElementType().isInteger(1))
     return emitOpError() << "i1 has no sum; nn.cast makes it an integer";
+  if (!operand->placement.lse.empty())
+    return emitOpError()
+           << "expects a value without a pending log-sum-exp, of which the zeros of the other ranks would "
+              "be terms, its placement is "
+           << describe(operand->placement) << ". Reduce it first";
   operand->placement.sum = unite(operand->placement.sum, operand->axes);
   return checkResult(*this, *operand, getType());
 }
