@@ -16,7 +16,7 @@ std::string mebibytes(int64_t bytes) {
   return absl::StrFormat("%.1f MiB", static_cast<double>(bytes) / (1 << 20));
 }
 
-constexpr const char *kCategories[] = {"parameters", "optimizer", "gradients", "activations",
+constexpr const char *kCategories[] = {"parameters", "optimizer", "gradients", "prepared", "activations",
                                        "workspaces", "inputs",    "constants", "other"};
 
 /// One way to need less memory: what to write in the config, and the config with it.

@@ -13,7 +13,10 @@ using dist::Axes;
 using dist::Placement;
 
 /// What a step costs beside its bytes: with it, of two walks of equal bytes the one of fewer steps wins.
-constexpr double kStepCost = 1.0 / 64;
+constexpr double kStepCost = 1.0 / 1024;
+/// Detours are looked at for tensors and meshes of at most so many dimensions and axes.
+constexpr size_t kDimensionsOfDetours = 4;
+constexpr int64_t kAxesOfDetours = 3;
 
 class PathSearch {
 public:
@@ -21,6 +24,7 @@ public:
       : whole(whole), elementBytes(elementBytes), target(target), mesh(target.mesh) {}
 
   SmallVector<ReshardStep> run(const Placement &from) {
+    findMovable(from);
     states.push_back({from, 0, -1, {}});
     known[dist::attributeOf(from)] = 0;
     queue.push({0, 0});
@@ -44,6 +48,25 @@ private:
     ReshardStep step;
   };
 
+  /// A detour may be cheaper: what is replicated, sliced first, makes the steps in between smaller, and an
+  /// axis may wait in another dimension. With few axes all detours are looked at; with many, an axis goes
+  /// only where the target has it.
+  void findMovable(const Placement &from) {
+    auto count = static_cast<int64_t>(mesh.getSizes().size());
+    Axes involved;
+    for (const Placement *placement : {&from, &target}) {
+      for (const dist::Split &split : placement->splits)
+        involved = dist::unite(involved, split.axes);
+      involved = dist::unite(involved, placement->allPending());
+    }
+    if (whole.size() > kDimensionsOfDetours)
+      return;
+    if (count <= kAxesOfDetours)
+      movable = llvm::to_vector<4>(llvm::seq<int64_t>(0, count));
+    else if (static_cast<int64_t>(involved.size()) <= kAxesOfDetours)
+      movable = involved;
+  }
+
   double bytesOf(const Placement &placement) {
     double elements = static_cast<double>(elementBytes);
     for (int64_t size : dist::partShape(whole, placement))
@@ -56,19 +79,15 @@ private:
     for (auto [dimension, split] : llvm::enumerate(here.splits))
       if (!split.axes.empty())
         leaveDimension(index, here, static_cast<int64_t>(dimension));
-    for (int64_t axis : here.sum)
-      if (!llvm::is_contained(target.sum, axis))
-        reduce(index, here, axis, false);
-    for (int64_t axis : here.max)
-      if (!llvm::is_contained(target.max, axis))
-        reduce(index, here, axis, true);
+    for (dist::PendingKind kind : dist::kPendingKinds)
+      reduce(index, here, here.pending(kind), target.pending(kind), kind);
     for (size_t axis = 0; axis < mesh.getSizes().size(); ++axis)
       if (here.isReplicatedOver(static_cast<int64_t>(axis)))
         splitReplicated(index, here, static_cast<int64_t>(axis));
   }
 
-  double share(int64_t axis) {
-    auto size = static_cast<double>(mesh.getSizes()[axis]);
+  double share(ArrayRef<int64_t> axes) {
+    auto size = static_cast<double>(mesh.sizeOf(axes));
     return (size - 1) / size;
   }
 
@@ -79,7 +98,7 @@ private:
     next.splits[dimension].axes.pop_back();
     if (next.splits[dimension].axes.empty())
       next.splits[dimension].zigzag = false;
-    reach(index, {ReshardKind::AllGather, {axis}, dimension, 0, false, next, share(axis) * bytesOf(next)});
+    reach(index, {ReshardKind::AllGather, {axis}, dimension, 0, {}, next, share({axis}) * bytesOf(next)});
     for (size_t other = 0; other < here.splits.size(); ++other) {
       if (static_cast<int64_t>(other) == dimension || !wants(other, axis))
         continue;
@@ -89,17 +108,40 @@ private:
                     {axis},
                     dimension,
                     static_cast<int64_t>(other),
-                    false,
+                    {},
                     moved,
-                    share(axis) * bytesOf(here)});
+                    share({axis}) * bytesOf(here)});
     }
   }
 
-  void reduce(int64_t index, const Placement &here, int64_t axis, bool maximum) {
-    Placement next = here;
-    Axes &pending = maximum ? next.max : next.sum;
-    pending = dist::without(pending, {axis});
-    reach(index, {ReshardKind::AllReduce, {axis}, 0, 0, maximum, next, 2 * share(axis) * bytesOf(here)});
+  /// Reduces what the target has reduced: all in one, which sends less than one axis after another, or one of
+  /// them. On a detour also what the target has pending: a sum becomes pending again for nothing.
+  void reduce(int64_t index, const Placement &here, const Axes &pending, const Axes &wanted,
+              dist::PendingKind kind) {
+    Axes due = dist::without(pending, wanted);
+    if (due.size() > 1)
+      allReduce(index, here, due, kind);
+    for (int64_t axis : pending) {
+      if (!llvm::is_contained(due, axis) &&
+          (kind != dist::PendingKind::sum || !llvm::is_contained(movable, axis)))
+        continue;
+      allReduce(index, here, {axis}, kind);
+      reduceScatter(index, here, axis, kind);
+    }
+  }
+
+  static Placement reduced(Placement placement, const Axes &axes, dist::PendingKind kind) {
+    placement.pending(kind) = dist::without(placement.pending(kind), axes);
+    return placement;
+  }
+
+  void allReduce(int64_t index, const Placement &here, const Axes &axes, dist::PendingKind kind) {
+    reach(index, {ReshardKind::AllReduce, axes, 0, 0, kind, reduced(here, axes, kind),
+                  2 * share(axes) * bytesOf(here)});
+  }
+
+  void reduceScatter(int64_t index, const Placement &here, int64_t axis, dist::PendingKind kind) {
+    Placement next = reduced(here, {axis}, kind);
     for (size_t dimension = 0; dimension < here.splits.size(); ++dimension) {
       if (!wants(dimension, axis))
         continue;
@@ -109,9 +151,9 @@ private:
                     {axis},
                     static_cast<int64_t>(dimension),
                     0,
-                    maximum,
+                    kind,
                     scattered,
-                    share(axis) * bytesOf(here)});
+                    share({axis}) * bytesOf(here)});
     }
   }
 
@@ -121,18 +163,18 @@ private:
         continue;
       Placement next = here;
       next.splits[dimension].axes.push_back(axis);
-      reach(index, {ReshardKind::Slice, {axis}, static_cast<int64_t>(dimension), 0, false, next, 0});
+      reach(index, {ReshardKind::Slice, {axis}, static_cast<int64_t>(dimension), 0, {}, next, 0});
     }
     if (llvm::is_contained(target.sum, axis)) {
       Placement next = here;
       next.sum = dist::unite(next.sum, {axis});
-      reach(index, {ReshardKind::KeepFirst, {axis}, 0, 0, false, next, 0});
+      reach(index, {ReshardKind::KeepFirst, {axis}, 0, 0, {}, next, 0});
     }
   }
 
-  /// Whether the target splits this dimension over the axis: nothing else is worth moving there.
+  /// Whether it is worth looking at this dimension split over the axis.
   bool wants(size_t dimension, int64_t axis) {
-    return llvm::is_contained(target.splits[dimension].axes, axis);
+    return llvm::is_contained(movable, axis) || llvm::is_contained(target.splits[dimension].axes, axis);
   }
 
   void reach(int64_t before, ReshardStep step) {
@@ -178,7 +220,7 @@ private:
   }
 
   bool mayJoin(const ReshardStep &last, const ReshardStep &step) {
-    if (last.kind != step.kind || last.maximum != step.maximum)
+    if (last.kind != step.kind || last.pending != step.pending)
       return false;
     if (step.kind == ReshardKind::AllReduce || step.kind == ReshardKind::KeepFirst)
       return true;
@@ -195,6 +237,7 @@ private:
   int64_t elementBytes;
   const Placement &target;
   dist::MeshAttr mesh;
+  Axes movable; ///< axes that may go to any dimension on the way
   std::vector<State> states;
   llvm::DenseMap<mlir::Attribute, int64_t> known;
   std::priority_queue<std::pair<double, int64_t>, std::vector<std::pair<double, int64_t>>, std::greater<>>

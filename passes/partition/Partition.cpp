@@ -89,7 +89,6 @@ private:
     for (int64_t axis : step.axes)
       names.push_back(step.after.mesh.getNames()[axis]);
     ArrayAttr axes = builder.getArrayAttr(names);
-    auto kind = step.maximum ? dist::PendingKind::max : dist::PendingKind::sum;
     auto token = dist::TokenType::get(builder.getContext(), type);
     switch (step.kind) {
     case ReshardKind::Slice:
@@ -101,11 +100,11 @@ private:
                   dist::AllGatherStartOp::create(builder, location, token, value, axes, step.dimension));
     case ReshardKind::AllReduce:
       return wait(builder, location, type,
-                  dist::AllReduceStartOp::create(builder, location, token, kind, value, axes));
+                  dist::AllReduceStartOp::create(builder, location, token, step.pending, value, axes));
     case ReshardKind::ReduceScatter:
-      return wait(
-          builder, location, type,
-          dist::ReduceScatterStartOp::create(builder, location, token, kind, value, axes, step.dimension));
+      return wait(builder, location, type,
+                  dist::ReduceScatterStartOp::create(builder, location, token, step.pending, value, axes,
+                                                     step.dimension));
     case ReshardKind::AllToAll:
       return wait(
           builder, location, type,
@@ -130,7 +129,7 @@ private:
         if (factors.size() != 1 ||
             dist::dividesEvenly(placement.mesh, whole[dimension], placement.splits[dimension]))
           continue;
-        std::optional<double> neutral = nn::neutralElement(rule, factors[0]);
+        std::optional<double> neutral = nn::neutralElement(rule, factors[0], placement.splits[dimension]);
         if (!neutral)
           continue;
         OpBuilder builder(op);

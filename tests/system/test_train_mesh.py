@@ -171,6 +171,15 @@ class Trouble(MeshTest):
             self.train(policy, *self.mesh(FOUR, *ruinous, f"train.on_nonfinite={policy}"))
         self.assertIn("equal: every bit of", self.passes("weft", "ckpt", "diff", "runs/skip", "runs/report"))
 
+    def testDamagedDataThatOneDataRankReadsStopAll(self):
+        self.passes("weft", "data", "prepare", "corpus.txt", "-o", "ds", "--quiet")
+        with open(os.path.join(self.folder, "ds.bin"), "r+b") as file:
+            file.seek(20000)
+            file.write(struct.pack("<H", 60000))  # a token that no tokenizer of bytes has, in one of 1,344 samples
+        done = self.refuses(3, "ds.bin: token 10000 is outside of the vocabulary of 257 ids",
+                            *self.training("a", *self.mesh(FOUR, "data.train=[{path: ds}]", "train.steps=400", "eval.interval=0")))
+        self.assertEqual(1, len(done.stderr.strip().splitlines()), done.stderr)
+
     def testASaveThatDoesNotFitOnOneRankStopsAll(self):
         # Of two replicas the first alone writes, and its file does not fit; the other waits for it in vain.
         line = "trap '' XFSZ; ulimit -f 350; exec " + " ".join(f"'{word}'" for word in self.training("a", *self.mesh(MESHES["replicas"])))
