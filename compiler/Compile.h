@@ -18,7 +18,8 @@ struct CompileOptions {
   std::string printAfter;     ///< a phase whose result is printed; empty for none
   std::string reproducerPath; ///< where a failing pass leaves its input; empty for nowhere
   bool explainPlacement = false;
-  std::vector<std::string> drawn; ///< shell patterns of what the picture of placements shows; empty: none is made
+  std::vector<std::string>
+      drawn; ///< shell patterns of what the picture of placements shows; empty: none is made
 };
 
 /// How often each composite became a kernel, and how often its decomposition.
@@ -44,8 +45,9 @@ absl::StatusOr<Compiled> compileJob(const Config &config, const std::string &res
 /// bytes.
 absl::Status checkMemoryLimit(const Config &config, const Compiled &compiled, int64_t limitBytes);
 
-/// The tables of --explain memory and --explain fusion.
-std::string explainMemory(const MemoryReport &report);
+/// The tables of --explain memory, communication (of the program `step`) and fusion.
+std::string explainMemory(const Compiled &compiled);
+std::string explainCommunication(const Compiled &compiled);
 std::string explainFusion(const Compiled &compiled);
 
 } // namespace weft
