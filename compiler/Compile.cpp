@@ -1,5 +1,6 @@
 #include "compiler/Compile.h"
 
+#include "compiler/DrawPlacement.h"
 #include "compiler/ExplainPlacement.h"
 #include "compiler/Pipeline.h"
 #include "compiler/model/BuildPrograms.h"
@@ -56,19 +57,24 @@ absl::StatusOr<Compiled> compileJob(const Config &config, const std::string &res
   OwningOpRef<ModuleOp> module = buildPrograms(&context, config);
   if (!module || failed(mlir::verify(*module)))
     return diagnostics.error("build: the program is not valid");
-  std::string placement;
+  std::string placement, picture;
   std::function<void(StringRef, ModuleOp)> observe;
-  if (options.explainPlacement)
+  if (options.explainPlacement || !options.drawn.empty())
     observe = [&](StringRef phase, ModuleOp placed) {
-      if (phase == "place")
+      if (phase != "place")
+        return;
+      if (options.explainPlacement)
         placement = explainPlacement(placed);
+      if (!options.drawn.empty())
+        picture = drawPlacement(placed, options.drawn);
     };
   if (failed(runPhases(*module, config, options.printAfter, options.reproducerPath, "", observe)))
     return diagnostics.error("the program cannot be compiled");
   FailureOr<Executable> executable = emitExecutable(*module);
   if (failed(executable))
     return diagnostics.error("emit: the program cannot be written down");
-  Compiled compiled{std::move(*executable), reportMemory(*module), readComposites(*module), placement};
+  Compiled compiled{std::move(*executable), reportMemory(*module), readComposites(*module),
+                    std::move(placement), std::move(picture)};
   compiled.executable.config = resolvedConfig;
   compiled.executable.target = options.target;
   if (absl::Status status = verify(compiled.executable); !status.ok())

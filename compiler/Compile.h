@@ -18,6 +18,7 @@ struct CompileOptions {
   std::string printAfter;     ///< a phase whose result is printed; empty for none
   std::string reproducerPath; ///< where a failing pass leaves its input; empty for nowhere
   bool explainPlacement = false;
+  std::vector<std::string> drawn; ///< shell patterns of what the picture of placements shows; empty: none is made
 };
 
 /// How often each composite became a kernel, and how often its decomposition.
@@ -30,6 +31,7 @@ struct Compiled {
   MemoryReport memory;
   std::map<std::string, CompositeCount> composites;
   std::string placement; ///< the table of --explain placement, if it was asked for
+  std::string picture;   ///< the SVG file of --draw, if it was asked for
 };
 
 /// Compiles the programs of a job. InvalidArgument, with the

@@ -16,7 +16,7 @@ std::string mebibytes(int64_t bytes) {
   return absl::StrFormat("%.1f MiB", static_cast<double>(bytes) / (1 << 20));
 }
 
-constexpr const char *kCategories[] = {"parameters", "optimizer", "gradients", "activations",
+constexpr const char *kCategories[] = {"parameters", "optimizer", "gradients", "prepared", "activations",
                                        "workspaces", "inputs",    "constants", "other"};
 
 /// One way to need less memory: what to write in the config, and the config with it.
@@ -33,8 +33,10 @@ std::vector<Change> possibleChanges(const Config &config) {
     apply(change.config);
     changes.push_back(std::move(change));
   };
+  const ParallelConfig &parallel = config.parallel;
+  const int64_t samples = config.train.globalBatch / parallel.dataRanks();
   int64_t smaller = config.train.microBatch - 1;
-  while (smaller > 1 && (smaller > config.train.microBatch / 2 || config.train.globalBatch % smaller != 0))
+  while (smaller > 1 && (smaller > config.train.microBatch / 2 || samples % smaller != 0))
     --smaller;
   if (smaller >= 1)
     add(absl::StrCat("train.micro_batch: ", smaller), [&](Config &c) { c.train.microBatch = smaller; });
@@ -44,7 +46,12 @@ std::vector<Change> possibleChanges(const Config &config) {
     add("precision.recipe: bf16", [](Config &c) { c.precision.recipe = PrecisionRecipe::Bf16; });
   if (config.optimizer.kind == OptimizerKind::Adamw)
     add("optimizer.kind: lion", [](Config &c) { c.optimizer.kind = OptimizerKind::Lion; });
-  if (config.data.sequenceLength >= 2)
+  for (int64_t level = parallel.zero + 1; parallel.dataShard > 1 && level <= 3; ++level)
+    add(absl::StrCat("parallel.zero: ", level), [&](Config &c) { c.parallel.zero = level; });
+  if (parallel.tensor > 1 && !parallel.sequence && config.data.sequenceLength % parallel.tensor == 0)
+    add("parallel.sequence: true", [](Config &c) { c.parallel.sequence = true; });
+  if (config.data.sequenceLength >= 2 &&
+      (!parallel.sequence || config.data.sequenceLength / 2 % parallel.tensor == 0))
     add(absl::StrCat("data.sequence_length: ", config.data.sequenceLength / 2),
         [](Config &c) { c.data.sequenceLength /= 2; });
   return changes;
@@ -91,9 +98,11 @@ absl::Status checkMemoryLimit(const Config &config, const Compiled &compiled, in
   const MemoryReport &report = compiled.memory;
   if (report.peakBytes <= limitBytes)
     return absl::OkStatus();
-  std::string text =
-      absl::StrFormat("memory: this plan needs %s (%d bytes), the limit is %s (launch.memory_limit).\n   ",
-                      mebibytes(report.peakBytes), report.peakBytes, mebibytes(limitBytes));
+  const int64_t ranks = config.parallel.ranks();
+  std::string text = absl::StrFormat(
+      "memory: this plan needs %s%s (%d bytes), the limit is %s (launch.memory_limit%s).\n   ",
+      mebibytes(report.peakBytes), ranks == 1 ? "" : " per rank", report.peakBytes, mebibytes(limitBytes),
+      ranks == 1 ? "" : absl::StrCat(" over ", ranks, " ranks"));
   for (const char *category : kCategories)
     if (int64_t bytes = report.categoryBytes(category))
       absl::StrAppendFormat(&text, " %s %s  ", category, mebibytes(bytes));

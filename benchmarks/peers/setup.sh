@@ -9,12 +9,13 @@ versions="$(sha256sum < "$0")"
 if [[ -f $peers/complete && "$(cat "$peers/complete")" == "$versions" ]]; then
   exit 0
 fi
-echo "peers: installing PyTorch 2.15.0 and transformers 5.24.0 into $peers"
+echo "peers: installing PyTorch 2.15.0, transformers 5.24.0 and JAX 0.10.0 into $peers"
 rm -rf "$peers"
 mkdir -p .cache
 python3 -m venv "$peers"
 pip="$peers/bin/pip --quiet --disable-pip-version-check"
 $pip install setuptools==80.9.0 numpy==2.4.6 transformers==5.24.0 safetensors==0.8.0 pyyaml==6.0.4 typing-extensions sympy networkx jinja2 filelock fsspec
+$pip install jax==0.10.0 jaxlib==0.10.0
 $pip install --no-deps torch==2.15.0 nvidia-nccl-cu13==2.30.7 nvidia-cusparselt-cu13==0.8.1 nvidia-nvshmem-cu13==3.7.2 nvidia-cufile
 if ! "$peers/bin/python" -c "import torch" 2> /dev/null; then
   $pip install torch==2.15.0

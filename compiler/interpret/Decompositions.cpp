@@ -10,9 +10,11 @@ namespace weft::interpret {
 
 Type Decompositions::typeInside(Type type) const {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  if (types == Types::Declared || !tensor || !isa<FloatType>(tensor.getElementType()))
+  if (!tensor)
     return type;
-  return RankedTensorType::get(tensor.getShape(), Float64Type::get(type.getContext()));
+  bool widens = types == Types::Exact && isa<FloatType>(tensor.getElementType());
+  return RankedTensorType::get(tensor.getShape(),
+                               widens ? Float64Type::get(type.getContext()) : tensor.getElementType());
 }
 
 FailureOr<Decomposition *> Decompositions::of(Operation *op) {

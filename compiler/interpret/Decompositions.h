@@ -2,7 +2,8 @@
 //
 // A composite means what its decomposition into simpler ops means. The decomposition is built in a scratch
 // block of its own, never in the program, and kept for the next evaluation of the op. For exact evaluation
-// every float type of the op is float64 there, so that no constant of the decomposition is rounded.
+// every float type of the op is float64 there, so that no constant of the decomposition is rounded. What is a
+// part of a larger tensor is computed as if it were whole.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_INTERPRET_DECOMPOSITIONS_H

@@ -1,21 +1,16 @@
 #include "compiler/interpret/Interpreter.h"
 
-#include "compiler/interpret/Primitives.h"
+#include "compiler/interpret/BlockWalk.h"
+#include "compiler/interpret/Collectives.h"
+#include "compiler/interpret/Context.h"
 #include "kernels/reference/Elementwise.h"
 #include "kernels/reference/Rounding.h"
-#include "kernels/reference/Shape.h"
+
+#include <map>
 
 using namespace mlir;
 
 namespace weft::interpret {
-
-/// What lives for one run of a function or step.
-struct Interpreter::Context {
-  const Variables &variables;
-  llvm::MapVector<StringRef, Shared> writes; ///< in program order
-  int callDepth = 0;
-};
-
 namespace {
 
 constexpr int kDeepestCall = 100;
@@ -24,31 +19,72 @@ LogicalResult refuse(Operation *op, const absl::Status &status) {
   return op->emitOpError() << std::string(status.message());
 }
 
-/// The same values under another float type, which exact evaluation does not round to.
-std::shared_ptr<const Tensor> relabeled(const std::shared_ptr<const Tensor> &value,
-                                        const std::optional<TensorType> &type) {
-  if (!type || type->dtype == value->dtype)
-    return value;
-  auto copy = std::make_shared<Tensor>(*value);
-  copy->dtype = type->dtype;
-  return copy;
+/// An operand that holds indices into a dimension of which each rank has a part.
+struct Shift {
+  unsigned operand;
+  int64_t size;
+  dist::Split split;
+};
+
+/// The index operands of an op in the local view whose factor is split.
+SmallVector<Shift> shiftsOf(Operation *op) {
+  SmallVector<Shift> shifts;
+  auto shardable = dyn_cast<nn::ShardingRuleOpInterface>(op);
+  if (!shardable)
+    return shifts;
+  nn::ShardingRule rule = shardable.shardingRule();
+  auto add = [&](const nn::ShardingRule::Indices &indices, Value value,
+                 ArrayRef<nn::DimensionFactors> dimensions) {
+    dist::Placement placement = dist::placementOf(value);
+    for (auto [dimension, factors] : llvm::enumerate(dimensions))
+      if (dist::isLocal(value.getType()) && factors.size() == 1 && factors[0] == indices.factor &&
+          !placement.splits[dimension].axes.empty()) {
+        shifts.push_back({static_cast<unsigned>(indices.operand),
+                          dist::wholeShape(nn::tensorType(value))[dimension], placement.splits[dimension]});
+        return true;
+      }
+    return false;
+  };
+  for (const nn::ShardingRule::Indices &indices : rule.indices) {
+    bool found = false;
+    for (auto [value, dimensions] : llvm::zip_equal(op->getOperands(), rule.operands))
+      found = found || add(indices, value, dimensions);
+    for (auto [value, dimensions] : llvm::zip_equal(op->getResults(), rule.results))
+      found = found || add(indices, value, dimensions);
+  }
+  return shifts;
 }
 
-template <typename Shared> std::vector<Tensor> toTensors(ArrayRef<Shared> values) {
-  std::vector<Tensor> tensors;
-  for (const Shared &value : values)
-    tensors.push_back(*value);
-  return tensors;
+/// What an op gives is what its type says: later ops, and whoever puts parts together, rely on it.
+LogicalResult checkShapes(Operation *op, ArrayRef<MeshValue> values) {
+  for (auto [type, value] : llvm::zip_equal(op->getResultTypes(), values)) {
+    auto token = dyn_cast<dist::TokenType>(type);
+    auto declared = dyn_cast<RankedTensorType>(token ? token.getTensor() : type);
+    for (const Shared &part : value)
+      if (declared && declared.getShape() != ArrayRef<int64_t>(part->shape))
+        return op->emitOpError() << "gives " << part->type().str() << ", its type says " << declared;
+  }
+  return success();
+}
+
+/// Indices as a rank sees them that has `part`: what another rank has is out of range, also where it would
+/// meet the padding of this one.
+Shared shifted(const Tensor &indices, const Extent &part) {
+  auto copy = std::make_shared<Tensor>(indices);
+  for (int64_t &index : copy->integers)
+    index = index >= part.start && index < part.start + part.valid ? index - part.start : -1;
+  return copy;
 }
 
 } // namespace
 
 FailureOr<std::vector<Tensor>> Interpreter::run(func::FuncOp function, std::vector<Tensor> arguments,
                                                 const Variables &variables) {
-  Context context{variables, {}, 0};
+  Context context{variables, Ranks::of(function)};
   if (function.isExternal())
     return function.emitOpError() << "has no body to run";
-  FailureOr<Values> entered = enter(function, "argument", function.getArgumentTypes(), std::move(arguments));
+  FailureOr<Values> entered =
+      enterAll(function, "argument", function.getArgumentTypes(), std::move(arguments), context.ranks);
   if (failed(entered))
     return failure();
   if (!function.getBody().hasOneBlock())
@@ -57,147 +93,162 @@ FailureOr<std::vector<Tensor>> Interpreter::run(func::FuncOp function, std::vect
   FailureOr<Values> results = runBlock(function.getBody().front(), *entered, context);
   if (failed(results))
     return failure();
-  return toTensors<Shared>(*results);
+  return leaveAll(function, function.getResultTypes(), *results, context.ranks);
 }
 
-FailureOr<std::vector<Tensor>> Interpreter::run(nn::StepOp step, std::vector<Tensor> inputs,
-                                                Variables &variables, std::vector<std::string> *written) {
-  Context context{variables, {}, 0};
-  FailureOr<Values> entered = enter(step, "input", step.getPrepare().getArgumentTypes(), std::move(inputs));
-  if (failed(entered))
-    return failure();
-  FailureOr<Values> prepared = runBlock(step.getPrepare().front(), *entered, context);
-  if (failed(prepared))
-    return failure();
-  FailureOr<Values> carried = runMicrobatches(step, *entered, *prepared, context);
-  if (failed(carried))
-    return failure();
-  carried->append(prepared->begin(), prepared->end());
-  FailureOr<Values> outputs = runBlock(step.getUpdate().front(), *carried, context);
-  if (failed(outputs))
-    return failure();
-  for (auto &[name, value] : context.writes) {
-    variables[name.str()] = *value;
-    if (written)
-      written->push_back(name.str());
-  }
-  return toTensors<Shared>(*outputs);
+/// Checks the type of a value from outside. Declared types round it.
+FailureOr<MeshValue> Interpreter::enter(Operation *op, const Twine &what, Type type, Tensor value,
+                                        const Ranks &ranks) const {
+  std::optional<TensorType> wanted = wholeTypeOf(type);
+  if (!wanted)
+    return op->emitOpError() << what << " has a type that cannot be evaluated: " << type;
+  if (*wanted != value.type())
+    return op->emitOpError() << what << " must be " << wanted->str() << ", it is " << value.type().str();
+  if (types == Types::Declared)
+    reference::roundTo(value, value.dtype);
+  return ranks.split(value, type);
 }
 
-/// Checks the types of values from outside. Declared types round them.
-FailureOr<Interpreter::Values> Interpreter::enter(Operation *op, StringRef what, TypeRange wanted,
-                                                  std::vector<Tensor> values) const {
+FailureOr<Interpreter::Values> Interpreter::enterAll(Operation *op, StringRef what, TypeRange wanted,
+                                                     std::vector<Tensor> values, const Ranks &ranks) const {
   if (values.size() != wanted.size())
     return op->emitOpError() << "takes " << wanted.size() << " " << what << "s, not " << values.size();
   Values entered;
   for (auto [index, type, value] : llvm::enumerate(wanted, values)) {
-    std::optional<TensorType> tensor = tensorTypeOf(type);
-    if (!tensor)
-      return op->emitOpError() << what << " " << index << " has a type that cannot be evaluated: " << type;
-    if (*tensor != value.type())
-      return op->emitOpError() << what << " " << index << " must be " << tensor->str() << ", it is "
-                               << value.type().str();
-    if (types == Types::Declared)
-      reference::roundTo(value, value.dtype);
-    entered.push_back(std::make_shared<const Tensor>(std::move(value)));
+    FailureOr<MeshValue> one = enter(op, what + " " + Twine(index), type, std::move(value), ranks);
+    if (failed(one))
+      return failure();
+    entered.push_back(*std::move(one));
   }
   return entered;
 }
 
-/// The operands of the block's terminator.
-FailureOr<Interpreter::Values> Interpreter::runBlock(Block &block, ArrayRef<Shared> arguments,
-                                                     Context &context) {
-  return runOps(block, arguments, block.getTerminator()->getOperands(), context);
+/// Puts together what leaves the program.
+FailureOr<Tensor> Interpreter::leave(Operation *op, const Twine &what, Type type, const MeshValue &value,
+                                     const Ranks &ranks) const {
+  absl::StatusOr<Tensor> whole = ranks.assemble(value, type);
+  if (!whole.ok())
+    return op->emitOpError() << what << ": " << std::string(whole.status().message());
+  return *std::move(whole);
 }
 
-FailureOr<Interpreter::Values> Interpreter::runOps(Block &block, ArrayRef<Shared> arguments,
-                                                   ValueRange results, Context &context) {
-  DenseMap<Value, Shared> values;
-  DenseMap<Value, int64_t> usesLeft;
-  for (Operation &op : block)
-    if (!op.hasTrait<OpTrait::IsTerminator>())
-      for (Value operand : op.getOperands())
-        ++usesLeft[operand];
-  for (Value result : results)
-    ++usesLeft[result];
-  auto define = [&](Value value, const Shared &tensor) {
-    if (usesLeft.lookup(value) > 0)
-      values[value] = tensor;
-  };
-  auto use = [&](Value value) {
-    Shared tensor = values.lookup(value);
-    if (--usesLeft[value] == 0)
-      values.erase(value);
-    return tensor;
-  };
-  for (auto [argument, tensor] : llvm::zip_equal(block.getArguments(), arguments))
-    define(argument, tensor);
-  for (Operation &op : block) {
-    if (op.hasTrait<OpTrait::IsTerminator>())
-      break;
-    Values operands = llvm::map_to_vector(op.getOperands(), use);
-    FailureOr<Values> evaluated = evaluate(&op, operands, context);
-    if (failed(evaluated))
+FailureOr<std::vector<Tensor>> Interpreter::leaveAll(Operation *op, TypeRange types, const Values &values,
+                                                     const Ranks &ranks) const {
+  std::vector<Tensor> tensors;
+  for (auto [index, type, value] : llvm::enumerate(types, values)) {
+    FailureOr<Tensor> whole = leave(op, "result " + Twine(index), type, value, ranks);
+    if (failed(whole))
       return failure();
-    for (auto [result, tensor] : llvm::zip_equal(op.getResults(), *evaluated))
-      define(result, tensor);
+    tensors.push_back(*std::move(whole));
   }
-  return Values(llvm::map_range(results, use));
+  return tensors;
 }
 
-FailureOr<Interpreter::Values> Interpreter::evaluate(Operation *op, ArrayRef<Shared> operands,
+/// All or none: `variables` change when every written value could be put together.
+LogicalResult Interpreter::keepWrites(Operation *op, Context &context, Variables &variables,
+                                      std::vector<std::string> *written) const {
+  std::vector<Tensor> tensors;
+  for (auto &[name, write] : context.writes) {
+    FailureOr<Tensor> whole = leave(op, "@" + name, write.type, write.value, context.ranks);
+    if (failed(whole))
+      return failure();
+    tensors.push_back(*std::move(whole));
+  }
+  for (auto [entry, tensor] : llvm::zip_equal(context.writes, tensors)) {
+    variables[entry.first.str()] = std::move(tensor);
+    if (written)
+      written->push_back(entry.first.str());
+  }
+  return success();
+}
+
+/// The operands of the block's terminator, if it has one.
+FailureOr<Interpreter::Values> Interpreter::runBlock(Block &block, ArrayRef<MeshValue> arguments,
+                                                     Context &context) {
+  ValueRange results;
+  if (!block.empty() && block.back().hasTrait<OpTrait::IsTerminator>())
+    results = block.back().getOperands();
+  return walkBlock<MeshValue>(block, arguments, results, [&](Operation *op, ArrayRef<MeshValue> operands) {
+    FailureOr<Values> values = evaluate(op, operands, context);
+    if (failed(values) || failed(checkShapes(op, *values)))
+      return FailureOr<Values>(failure());
+    if (observer)
+      for (auto [result, value] : llvm::zip_equal(op->getResults(), *values))
+        observer->computed(result, value, context.ranks);
+    return values;
+  });
+}
+
+FailureOr<Interpreter::Values> Interpreter::evaluate(Operation *op, ArrayRef<MeshValue> operands,
                                                      Context &context) {
   if (auto call = dyn_cast<func::CallOp>(op))
     return evaluateCall(call, operands, context);
-  if (isa<nn::BoundaryOp, nn::StopGradientOp>(op))
-    return Values(operands);
   if (auto read = dyn_cast<nn::ReadOp>(op)) {
-    FailureOr<Shared> value = readVariable(read, context);
-    if (failed(value))
-      return failure();
-    return Values{*value};
+    FailureOr<MeshValue> value = readVariable(read, context);
+    return failed(value) ? FailureOr<Values>(failure()) : Values{*std::move(value)};
   }
   if (auto write = dyn_cast<nn::WriteOp>(op)) {
-    context.writes[write.getVariable()] = operands[0];
+    context.writes[write.getVariable()] = {operands[0], write.getValue().getType()};
     return Values();
   }
-  SmallVector<const Tensor *> pointers;
-  for (const Shared &operand : operands)
-    pointers.push_back(operand.get());
-  std::optional<absl::StatusOr<std::vector<Tensor>>> computed = evaluatePrimitive(op, pointers);
-  if (!computed)
-    return evaluateComposite(op, operands, context);
-  if (!computed->ok())
-    return refuse(op, computed->status());
-  Values results;
-  for (Tensor &tensor : **computed) {
-    if (types == Types::Declared)
-      reference::roundTo(tensor, tensor.dtype);
-    results.push_back(std::make_shared<const Tensor>(std::move(tensor)));
+  if (auto load = dyn_cast<sched::LoadOp>(op)) {
+    const Slot &slot = context.slots[load.getSlot()];
+    int64_t microbatch = load.getMicrobatch().value_or(context.microbatch);
+    const MeshValue &value = slot.values.size() == 1 ? slot.values.front() : slot.values[microbatch];
+    if (value.empty())
+      return load.emitOpError() << "reads slot " << load.getSlotAttr() << " before anything is stored there";
+    return Values{value};
+  }
+  if (auto store = dyn_cast<sched::StoreOp>(op)) {
+    context.stores[store.getSlot()] = operands[0];
+    return Values();
+  }
+  if (operands.size() == 1)
+    if (std::optional<absl::StatusOr<MeshValue>> value =
+            evaluateDist(op, context.ranks, operands[0], types)) {
+      if (!value->ok())
+        return refuse(op, value->status());
+      return Values{**std::move(value)};
+    }
+  return evaluateOnRanks(op, operands, context);
+}
+
+/// Ranks that hold the same operands compute the same, once.
+FailureOr<Interpreter::Values> Interpreter::evaluateOnRanks(Operation *op, ArrayRef<MeshValue> operands,
+                                                            const Context &context) {
+  const Ranks &ranks = context.ranks;
+  SmallVector<Shift> shifts = ranks.count() > 1 ? shiftsOf(op) : SmallVector<Shift>();
+  std::map<std::pair<std::vector<const Tensor *>, std::vector<int64_t>>, SmallVector<Shared>> known;
+  Values results(op->getNumResults(), MeshValue(ranks.count()));
+  for (int64_t rank = 0; rank < ranks.count(); ++rank) {
+    std::vector<const Tensor *> pointers;
+    SmallVector<Shared> mine;
+    for (const MeshValue &operand : operands) {
+      mine.push_back(operand[rank]);
+      pointers.push_back(operand[rank].get());
+    }
+    std::vector<Extent> parts;
+    std::vector<int64_t> starts;
+    for (const Shift &shift : shifts) {
+      parts.push_back(partOf(ranks.mesh(), rank, shift.size, {axisIndices(shift.split.axes)}));
+      starts.push_back(parts.back().start);
+    }
+    SmallVector<Shared> &computed = known[{pointers, starts}];
+    if (computed.empty() && op->getNumResults() > 0) {
+      for (auto [shift, part] : llvm::zip_equal(shifts, parts))
+        mine[shift.operand] = shifted(*mine[shift.operand], part);
+      FailureOr<SmallVector<Shared>> evaluated = evaluator.evaluate(op, mine);
+      if (failed(evaluated))
+        return failure();
+      computed = *std::move(evaluated);
+    }
+    for (auto [result, value] : llvm::zip_equal(results, computed))
+      result[rank] = value;
   }
   return results;
 }
 
-/// Values take the types of the decomposition on their way in, and those of the op on their way out.
-FailureOr<Interpreter::Values> Interpreter::evaluateComposite(Operation *op, ArrayRef<Shared> operands,
-                                                              Context &context) {
-  FailureOr<Decomposition *> meaning = decompositions.of(op);
-  if (failed(meaning))
-    return failure();
-  if (!*meaning)
-    return op->emitOpError() << "is neither a primitive nor a composite: the interpreter cannot evaluate it";
-  Values inside;
-  for (auto [operand, argument] : llvm::zip_equal(operands, (*meaning)->block.getArguments()))
-    inside.push_back(relabeled(operand, tensorTypeOf(argument.getType())));
-  FailureOr<Values> results = runOps((*meaning)->block, inside, (*meaning)->results, context);
-  if (failed(results))
-    return failure();
-  for (auto [result, type] : llvm::zip_equal(*results, op->getResultTypes()))
-    result = relabeled(result, tensorTypeOf(type));
-  return results;
-}
-
-FailureOr<Interpreter::Values> Interpreter::evaluateCall(func::CallOp call, ArrayRef<Shared> operands,
+FailureOr<Interpreter::Values> Interpreter::evaluateCall(func::CallOp call, ArrayRef<MeshValue> operands,
                                                          Context &context) {
   auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
   if (!callee || callee.isExternal() || !callee.getBody().hasOneBlock())
@@ -210,75 +261,11 @@ FailureOr<Interpreter::Values> Interpreter::evaluateCall(func::CallOp call, Arra
   return results;
 }
 
-FailureOr<Interpreter::Shared> Interpreter::readVariable(nn::ReadOp op, const Context &context) const {
+FailureOr<MeshValue> Interpreter::readVariable(nn::ReadOp op, const Context &context) const {
   auto found = context.variables.find(op.getVariable().str());
   if (found == context.variables.end())
     return op.emitOpError() << "reads " << op.getVariableAttr() << ", which has no value";
-  std::optional<TensorType> wanted = tensorTypeOf(op.getResult().getType());
-  if (wanted != found->second.type())
-    return op.emitOpError() << "reads " << op.getVariableAttr() << " of type " << found->second.type().str()
-                            << ", not " << op.getResult().getType();
-  auto value = std::make_shared<Tensor>(found->second);
-  if (types == Types::Declared)
-    reference::roundTo(*value, value->dtype);
-  return Shared(std::move(value));
-}
-
-/// Runs microbatch once per microbatch, in ascending order, and folds what it carries.
-FailureOr<Interpreter::Values> Interpreter::runMicrobatches(nn::StepOp step, const Values &inputs,
-                                                            const Values &prepared, Context &context) {
-  Block &block = step.getMicrobatch().front();
-  auto carry = cast<nn::CarryOp>(block.getTerminator());
-  Values total;
-  for (int64_t microbatch = 0; microbatch < static_cast<int64_t>(step.getMicrobatches()); ++microbatch) {
-    Values arguments;
-    for (auto [index, input] : llvm::enumerate(inputs)) {
-      TensorType wanted = *tensorTypeOf(block.getArgument(index).getType());
-      if (wanted == input->type()) {
-        arguments.push_back(input);
-        continue;
-      }
-      std::vector<int64_t> offsets(input->shape.size(), 0), sizes = input->shape;
-      offsets[0] = microbatch;
-      sizes[0] = 1;
-      absl::StatusOr<Tensor> part = reference::slice(*input, offsets, sizes);
-      if (part.ok())
-        part = reference::reshape(*part, wanted.shape);
-      if (!part.ok())
-        return refuse(step, part.status());
-      arguments.push_back(std::make_shared<const Tensor>(*std::move(part)));
-    }
-    arguments.append(prepared.begin(), prepared.end());
-    FailureOr<Values> part = runBlock(block, arguments, context);
-    if (failed(part))
-      return failure();
-    if (microbatch == 0) {
-      total = *part;
-      continue;
-    }
-    FailureOr<Values> combined = combine(carry, std::move(total), *part);
-    if (failed(combined))
-      return failure();
-    total = *combined;
-  }
-  return total;
-}
-
-FailureOr<Interpreter::Values> Interpreter::combine(nn::CarryOp carry, Values total,
-                                                    const Values &part) const {
-  for (auto [sum, value, combiner] :
-       llvm::zip_equal(total, part, carry.getCombiners().getAsValueRange<StringAttr>())) {
-    reference::Binary fold = combiner == "sum"   ? reference::Binary::Add
-                             : combiner == "max" ? reference::Binary::Maximum
-                                                 : reference::Binary::Minimum;
-    absl::StatusOr<Tensor> folded = reference::binary(fold, *sum, *value);
-    if (!folded.ok())
-      return refuse(carry, folded.status());
-    if (types == Types::Declared)
-      reference::roundTo(*folded, folded->dtype);
-    sum = std::make_shared<const Tensor>(*std::move(folded));
-  }
-  return total;
+  return enter(op, "@" + op.getVariable(), op.getResult().getType(), found->second, context.ranks);
 }
 
 } // namespace weft::interpret

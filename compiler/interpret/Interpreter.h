@@ -1,30 +1,42 @@
 //===- Interpreter.h - The meaning of a program, op by op -------------------===//
 //
-// Runs functions and steps of nn IR on one device with the float64 reference: primitives by their reference
-// function, composites by their decomposition. It is what every pass and every kernel is held against. A
-// value is dropped after its last use. Errors are MLIR diagnostics at the op.
+// Runs functions, steps and scheduled programs (before `fuse`) with the float64 reference. It is what every
+// pass and every kernel is held against. A program in the local view runs on all ranks of its mesh in
+// lockstep, nn ops rank by rank on parts, collectives between ranks; in the global view placements say
+// nothing, and a pending value is its final one. What goes in and comes out is always whole. Errors are MLIR
+// diagnostics at the op.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_INTERPRET_INTERPRETER_H
 #define WEFT_COMPILER_INTERPRET_INTERPRETER_H
 
-#include "compiler/interpret/Decompositions.h"
+#include "compiler/interpret/Ranks.h"
 #include "compiler/interpret/Variables.h"
 
 #include "dialects/nn/NnDialect.h"
+#include "dialects/sched/SchedDialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
-#include <memory>
-
 namespace weft::interpret {
+
+/// Sees the values of a run as they arise.
+class Observer {
+public:
+  virtual ~Observer() = default;
+  /// The value of an op's result.
+  virtual void computed(mlir::OpResult result, const MeshValue &value, const Ranks &ranks) = 0;
+  /// What was carried over all microbatches under this name.
+  virtual void carried(llvm::StringRef name, mlir::Type type, const MeshValue &value, const Ranks &ranks) = 0;
+};
 
 class Interpreter {
 public:
   /// The IR must not change while the interpreter lives.
-  explicit Interpreter(Types types) : types(types), decompositions(types) {}
+  explicit Interpreter(Types types, Observer *observer = nullptr)
+      : types(types), observer(observer), evaluator(types) {}
 
-  /// The results of a function; `arguments` have the types of its arguments. nn.read sees `variables`.
+  /// The results of a function; `arguments` have the types of its arguments, whole. nn.read sees `variables`.
   mlir::FailureOr<std::vector<Tensor>> run(mlir::func::FuncOp function, std::vector<Tensor> arguments,
                                            const Variables &variables);
 
@@ -34,28 +46,41 @@ public:
   mlir::FailureOr<std::vector<Tensor>> run(nn::StepOp step, std::vector<Tensor> inputs, Variables &variables,
                                            std::vector<std::string> *written = nullptr);
 
+  /// One run of a scheduled program: `inputs` in the order of its input slots; those that are per microbatch
+  /// have the microbatches stacked along a new first dimension. Returns the output slots, in order; variables
+  /// as for a step.
+  mlir::FailureOr<std::vector<Tensor>> run(sched::ProgramOp program, std::vector<Tensor> inputs,
+                                           Variables &variables, std::vector<std::string> *written = nullptr);
+
 private:
-  using Shared = std::shared_ptr<const Tensor>;
-  using Values = llvm::SmallVector<Shared>;
+  using Values = llvm::SmallVector<MeshValue>;
   struct Context;
 
-  mlir::FailureOr<Values> enter(mlir::Operation *op, llvm::StringRef what, mlir::TypeRange types,
-                                std::vector<Tensor> values) const;
-  mlir::FailureOr<Values> runBlock(mlir::Block &block, llvm::ArrayRef<Shared> arguments, Context &context);
-  mlir::FailureOr<Values> runOps(mlir::Block &block, llvm::ArrayRef<Shared> arguments,
-                                 mlir::ValueRange results, Context &context);
-  mlir::FailureOr<Values> evaluate(mlir::Operation *op, llvm::ArrayRef<Shared> operands, Context &context);
-  mlir::FailureOr<Values> evaluateComposite(mlir::Operation *op, llvm::ArrayRef<Shared> operands,
-                                            Context &context);
-  mlir::FailureOr<Values> evaluateCall(mlir::func::CallOp call, llvm::ArrayRef<Shared> operands,
+  mlir::FailureOr<MeshValue> enter(mlir::Operation *op, const llvm::Twine &what, mlir::Type type,
+                                   Tensor value, const Ranks &ranks) const;
+  mlir::FailureOr<Values> enterAll(mlir::Operation *op, llvm::StringRef what, mlir::TypeRange types,
+                                   std::vector<Tensor> values, const Ranks &ranks) const;
+  mlir::FailureOr<Tensor> leave(mlir::Operation *op, const llvm::Twine &what, mlir::Type type,
+                                const MeshValue &value, const Ranks &ranks) const;
+  mlir::FailureOr<std::vector<Tensor>> leaveAll(mlir::Operation *op, mlir::TypeRange types,
+                                                const Values &values, const Ranks &ranks) const;
+  mlir::LogicalResult keepWrites(mlir::Operation *op, Context &context, Variables &variables,
+                                 std::vector<std::string> *written) const;
+
+  mlir::FailureOr<Values> runBlock(mlir::Block &block, llvm::ArrayRef<MeshValue> arguments, Context &context);
+  mlir::FailureOr<Values> evaluate(mlir::Operation *op, llvm::ArrayRef<MeshValue> operands, Context &context);
+  mlir::FailureOr<Values> evaluateOnRanks(mlir::Operation *op, llvm::ArrayRef<MeshValue> operands,
+                                          const Context &context);
+  mlir::FailureOr<Values> evaluateCall(mlir::func::CallOp call, llvm::ArrayRef<MeshValue> operands,
                                        Context &context);
-  mlir::FailureOr<Shared> readVariable(nn::ReadOp op, const Context &context) const;
+  mlir::FailureOr<MeshValue> readVariable(nn::ReadOp op, const Context &context) const;
   mlir::FailureOr<Values> runMicrobatches(nn::StepOp step, const Values &inputs, const Values &prepared,
                                           Context &context);
   mlir::FailureOr<Values> combine(nn::CarryOp carry, Values total, const Values &part) const;
 
   Types types;
-  Decompositions decompositions;
+  Observer *observer;
+  Evaluator evaluator;
 };
 
 } // namespace weft::interpret

@@ -1,5 +1,7 @@
 #include "compiler/interpret/Values.h"
 
+#include "dialects/dist/Placement.h"
+
 using namespace mlir;
 
 namespace weft::interpret {
@@ -30,6 +32,15 @@ std::optional<TensorType> tensorTypeOf(Type type) {
   if (!dtype)
     return std::nullopt;
   return TensorType{*dtype, {tensor.getShape().begin(), tensor.getShape().end()}};
+}
+
+std::optional<TensorType> wholeTypeOf(Type type) {
+  std::optional<TensorType> tensor = tensorTypeOf(type);
+  if (tensor) {
+    ArrayRef<int64_t> shape = dist::wholeShape(cast<RankedTensorType>(type));
+    tensor->shape.assign(shape.begin(), shape.end());
+  }
+  return tensor;
 }
 
 absl::StatusOr<Tensor> constantValue(ElementsAttr constant) {

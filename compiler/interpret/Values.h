@@ -25,6 +25,9 @@ std::optional<DType> dtypeOf(mlir::Type element);
 /// The type of a ranked tensor of static shape and such an element type; nothing for others.
 std::optional<TensorType> tensorTypeOf(mlir::Type type);
 
+/// Likewise; of a part in the local view, the type of the whole.
+std::optional<TensorType> wholeTypeOf(mlir::Type type);
+
 /// The values of a dense constant, floats exactly.
 absl::StatusOr<Tensor> constantValue(mlir::ElementsAttr constant);
 

@@ -26,7 +26,7 @@ double initialValue(nn::InitializerKind kind, double mean, double deviation, con
 template <typename VariableOp>
 LogicalResult addInitialValue(VariableOp op, uint64_t seed, Variables &variables) {
   // Every type that the verifier accepts is a tensor of the reference.
-  std::optional<TensorType> type = tensorTypeOf(op.getType());
+  std::optional<TensorType> type = wholeTypeOf(op.getType());
   absl::StatusOr<Tensor> wide = reference::makeZeros({DType::F64, type->shape});
   if (!wide.ok())
     return op.emitOpError() << std::string(wide.status().message());

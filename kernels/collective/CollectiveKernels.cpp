@@ -21,7 +21,7 @@ constexpr int64_t kTileElements = 16 * 1024;
 struct Meeting {
   std::shared_ptr<Exchange> exchange;
   CollectiveCall call;
-  std::string detail; ///< what call.detail points to, once the kernel does not move any more
+  std::string detail; ///< published as call.detail
 
   bool begin(const KernelArguments &arguments) const {
     CollectiveCall named = call;
@@ -31,7 +31,7 @@ struct Meeting {
 };
 
 absl::StatusOr<Meeting> arrange(const KernelCall &call, const RankGroup &group, const RankContext &context,
-                                CollectiveOp operation, std::string detail) {
+                                CollectiveOp operation, const std::string &detail) {
   absl::StatusOr<std::shared_ptr<Exchange>> exchange = context.exchange(group.axes);
   if (!exchange.ok())
     return exchange.status();
@@ -39,7 +39,9 @@ absl::StatusOr<Meeting> arrange(const KernelCall &call, const RankGroup &group, 
   meeting.exchange = *std::move(exchange);
   meeting.call = {
       operation, call.operands[0].dtype, call.operands[0].bytes(), bytesSent(call, group.ranks), {}};
-  meeting.detail = absl::StrCat(detail, ", ", call.operands[0].str(), " -> ", call.results[0].str());
+  const std::string location = call.textOr("location", "");
+  meeting.detail = absl::StrCat(detail, ", ", call.operands[0].str(), " -> ", call.results[0].str(),
+                                location.empty() ? "" : ", ", location);
   return meeting;
 }
 
@@ -152,7 +154,7 @@ KernelOrError createReduceScatter(const KernelCall &call, const RankContext *con
     return group.status();
   if (!context)
     return makeKernelWithoutRank(false);
-  const TensorType whole = call.operands[0], part = call.results[0];
+  const TensorType &whole = call.operands[0], &part = call.results[0];
   WEFT_CHECK_RANK_CALL(expectPart(call, *group, whole.shape[*dimension], part.shape[*dimension]));
   absl::StatusOr<Meeting> meeting =
       arrange(call, *group, *context, CollectiveOp::ReduceScatter,
@@ -199,7 +201,7 @@ KernelOrError createAllToAll(const KernelCall &call, const RankContext *context)
     return group.status();
   if (!context)
     return makeKernelWithoutRank(false);
-  const TensorType from = call.operands[0], to = call.results[0];
+  const TensorType &from = call.operands[0], &to = call.results[0];
   WEFT_CHECK_RANK_CALL(expectPart(call, *group, from.shape[*split], to.shape[*split]));
   WEFT_CHECK_RANK_CALL(expectPart(call, *group, to.shape[*concat], from.shape[*concat]));
   absl::StatusOr<Meeting> meeting = arrange(call, *group, *context, CollectiveOp::AllToAll,

@@ -28,7 +28,7 @@ struct CollectiveCall {
   std::optional<DType> type; ///< none: bytes without a meaning
   int64_t bytes = 0;         ///< of the operand
   int64_t sent = 0;          ///< what this call counts in Traffic
-  std::string_view detail;   ///< whatever else must agree: kind, dimension, types
+  std::string_view detail;   ///< whatever else must agree: kind, dimension, types, location in the program
   bool operator==(const CollectiveCall &) const = default;
 };
 

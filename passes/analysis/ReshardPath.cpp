@@ -13,7 +13,9 @@ using dist::Axes;
 using dist::Placement;
 
 /// What a step costs beside its bytes: with it, of two walks of equal bytes the one of fewer steps wins.
-constexpr double kStepCost = 1.0 / 64;
+constexpr double kStepCost = 1.0 / 1024;
+/// With at most so many axes to move, an axis may also wait in a dimension in which it does not stay.
+constexpr size_t kAxesThatMayWait = 4;
 
 class PathSearch {
 public:
@@ -21,6 +23,9 @@ public:
       : whole(whole), elementBytes(elementBytes), target(target), mesh(target.mesh) {}
 
   SmallVector<ReshardStep> run(const Placement &from) {
+    mayWait = axesToMove(from);
+    if (mayWait.size() > kAxesThatMayWait)
+      mayWait.clear();
     states.push_back({from, 0, -1, {}});
     known[dist::attributeOf(from)] = 0;
     queue.push({0, 0});
@@ -44,6 +49,18 @@ private:
     ReshardStep step;
   };
 
+  /// The axes that split dimensions otherwise at the start than in the target, behind what both begin with.
+  Axes axesToMove(const Placement &from) {
+    Axes axes;
+    for (auto [before, after] : llvm::zip_equal(from.splits, target.splits)) {
+      size_t same = 0;
+      while (same < std::min(before.axes.size(), after.axes.size()) && before.axes[same] == after.axes[same])
+        ++same;
+      axes = dist::unite(axes, ArrayRef(before.axes).drop_front(same));
+    }
+    return axes;
+  }
+
   double bytesOf(const Placement &placement) {
     double elements = static_cast<double>(elementBytes);
     for (int64_t size : dist::partShape(whole, placement))
@@ -57,15 +74,14 @@ private:
       if (!split.axes.empty())
         leaveDimension(index, here, static_cast<int64_t>(dimension));
     for (dist::PendingKind kind : dist::kPendingKinds)
-      for (int64_t axis : dist::without(here.pending(kind), target.pending(kind)))
-        reduce(index, here, axis, kind);
+      reduce(index, here, dist::without(here.pending(kind), target.pending(kind)), kind);
     for (size_t axis = 0; axis < mesh.getSizes().size(); ++axis)
       if (here.isReplicatedOver(static_cast<int64_t>(axis)))
         splitReplicated(index, here, static_cast<int64_t>(axis));
   }
 
-  double share(int64_t axis) {
-    auto size = static_cast<double>(mesh.getSizes()[axis]);
+  double share(ArrayRef<int64_t> axes) {
+    auto size = static_cast<double>(mesh.sizeOf(axes));
     return (size - 1) / size;
   }
 
@@ -76,9 +92,10 @@ private:
     next.splits[dimension].axes.pop_back();
     if (next.splits[dimension].axes.empty())
       next.splits[dimension].zigzag = false;
-    reach(index, {ReshardKind::AllGather, {axis}, dimension, 0, {}, next, share(axis) * bytesOf(next)});
+    reach(index, {ReshardKind::AllGather, {axis}, dimension, 0, {}, next, share({axis}) * bytesOf(next)});
     for (size_t other = 0; other < here.splits.size(); ++other) {
-      if (static_cast<int64_t>(other) == dimension || !wants(other, axis))
+      if (static_cast<int64_t>(other) == dimension ||
+          !(wants(other, axis) || llvm::is_contained(mayWait, axis)))
         continue;
       Placement moved = next;
       moved.splits[other].axes.push_back(axis);
@@ -88,14 +105,32 @@ private:
                     static_cast<int64_t>(other),
                     {},
                     moved,
-                    share(axis) * bytesOf(here)});
+                    share({axis}) * bytesOf(here)});
     }
   }
 
-  void reduce(int64_t index, const Placement &here, int64_t axis, dist::PendingKind kind) {
-    Placement next = here;
-    next.pending(kind) = dist::without(here.pending(kind), {axis});
-    reach(index, {ReshardKind::AllReduce, {axis}, 0, 0, kind, next, 2 * share(axis) * bytesOf(here)});
+  /// Reduces the axes: all in one, which sends less than one after another, or one of them.
+  void reduce(int64_t index, const Placement &here, const Axes &axes, dist::PendingKind kind) {
+    if (axes.size() > 1)
+      allReduce(index, here, axes, kind);
+    for (int64_t axis : axes) {
+      allReduce(index, here, {axis}, kind);
+      reduceScatter(index, here, axis, kind);
+    }
+  }
+
+  static Placement reduced(Placement placement, const Axes &axes, dist::PendingKind kind) {
+    placement.pending(kind) = dist::without(placement.pending(kind), axes);
+    return placement;
+  }
+
+  void allReduce(int64_t index, const Placement &here, const Axes &axes, dist::PendingKind kind) {
+    reach(index, {ReshardKind::AllReduce, axes, 0, 0, kind, reduced(here, axes, kind),
+                  2 * share(axes) * bytesOf(here)});
+  }
+
+  void reduceScatter(int64_t index, const Placement &here, int64_t axis, dist::PendingKind kind) {
+    Placement next = reduced(here, {axis}, kind);
     for (size_t dimension = 0; dimension < here.splits.size(); ++dimension) {
       if (!wants(dimension, axis))
         continue;
@@ -107,7 +142,7 @@ private:
                     0,
                     kind,
                     scattered,
-                    share(axis) * bytesOf(here)});
+                    share({axis}) * bytesOf(here)});
     }
   }
 
@@ -191,6 +226,7 @@ private:
   int64_t elementBytes;
   const Placement &target;
   dist::MeshAttr mesh;
+  Axes mayWait;
   std::vector<State> states;
   llvm::DenseMap<mlir::Attribute, int64_t> known;
   std::priority_queue<std::pair<double, int64_t>, std::vector<std::pair<double, int64_t>>, std::greater<>>

@@ -11,20 +11,27 @@ namespace weft {
 namespace {
 int64_t placedBytes(Type type) { return alignPlace(nn::byteSize(cast<RankedTensorType>(type))); }
 
-/// Gradients and the rest of what lives through a step, from the program that has most of it.
+/// What lives through a step: gradients, what prepare passes on, and the rest, from the program that has most
+/// of it.
 void addStepRows(ModuleOp module, int64_t stepBytes, MemoryReport &report) {
-  int64_t gradients = 0;
+  int64_t gradients = 0, prepared = 0;
   for (auto program : module.getOps<sched::ProgramOp>()) {
-    int64_t own = 0;
-    for (auto slot : program.getBody().front().getOps<sched::SlotOp>())
+    int64_t ownGradients = 0, ownPrepared = 0;
+    for (auto slot : program.getBody().front().getOps<sched::SlotOp>()) {
       if (slot.getName().starts_with("carried/gradient/"))
-        own += placedBytes(slot.getType());
-    gradients = std::max(gradients, own);
+        ownGradients += placedBytes(slot.getType());
+      else if (slot.getKind() == sched::SlotKind::prepared)
+        ownPrepared += placedBytes(slot.getType());
+    }
+    if (ownGradients + ownPrepared > gradients + prepared)
+      gradients = ownGradients, prepared = ownPrepared;
   }
   if (gradients > 0)
     report.rows.push_back({"gradients", "accumulated over microbatches", gradients});
-  if (stepBytes > gradients)
-    report.rows.push_back({"other", "values of one step", stepBytes - gradients});
+  if (prepared > 0)
+    report.rows.push_back({"prepared", "made once a step: gathered parameters, tables, counts", prepared});
+  if (stepBytes > gradients + prepared)
+    report.rows.push_back({"other", "values of one step", stepBytes - gradients - prepared});
 }
 
 void addPeak(ModuleOp module, MemoryReport &report) {

@@ -26,9 +26,10 @@ absl::Status checkElements(const char *what, size_t bytes, DType type, ReduceKin
   return absl::OkStatus();
 }
 
-/// memmove where there is something to move: empty spans may have null pointers.
+/// memmove where there is something to move: empty spans may have null pointers, and what stays in its place
+/// may be read by peers meanwhile.
 void move(std::byte *to, const void *from, size_t bytes) {
-  if (bytes != 0)
+  if (bytes != 0 && to != from)
     std::memmove(to, from, bytes);
 }
 

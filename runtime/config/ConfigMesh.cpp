@@ -1,3 +1,8 @@
+//===- ConfigMesh.cpp - The mesh that a config asks for -------------------===//
+//
+// Axes are numbered by direction, from 0; a size of 1 has no prime factors, and so no axis.
+//
+//===----------------------------------------------------------------------===//
 #include "runtime/config/ConfigMesh.h"
 
 #include <algorithm>

@@ -48,6 +48,8 @@ absl::Status Executor::run(ProgramHandle program) {
   const Program &source = loaded.programs[program.index];
   const PreparedProgram &prepared = programs[program.index];
   for (const ScheduleItem &item : source.schedule) {
+    if (!rank->status().ok())
+      break; // what is queued already runs to its end, fast: no collective waits any more
     const Action &action = source.actions[item.action];
     for (uint32_t i = 0; i < action.commandCount; ++i) {
       uint32_t command = action.firstCommand + i;
@@ -58,8 +60,6 @@ absl::Status Executor::run(ProgramHandle program) {
         return status;
       observe(program, item, command);
     }
-    if (!rank->status().ok())
-      break; // what is queued runs to its end, fast: no collective waits any more
   }
   if (absl::Status status = stream->synchronize(); !status.ok())
     return status;

@@ -8,7 +8,7 @@
 #include "runtime/metrics/LossPlot.h"
 
 #include "runtime/metrics/AxisTicks.h"
-#include "runtime/metrics/SvgCanvas.h"
+#include "runtime/support/SvgCanvas.h"
 #include "runtime/support/FileText.h"
 
 #include "absl/strings/str_cat.h"

@@ -1,3 +1,8 @@
+//===- Processors.cpp - How much of the machine a process may use ---------===//
+//
+// More than 1024 processors do not fit the mask that is asked for, and then one is what is known.
+//
+//===----------------------------------------------------------------------===//
 #include "runtime/support/Processors.h"
 
 #include <algorithm>

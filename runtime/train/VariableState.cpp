@@ -88,7 +88,8 @@ checkpoint::Slice sliceOf(const Mesh &mesh, const Variable &variable, int64_t ra
     return checkpoint::wholeSlice(variable.type.shape);
   checkpoint::Slice slice;
   for (const Extent &extent : partOf(mesh, rank, variable.placement)) {
-    slice.offset.push_back(extent.start);
+    // An empty part may begin behind the end, where padding of an outer level lies.
+    slice.offset.push_back(std::min(extent.start, variable.placement.globalShape[slice.offset.size()]));
     slice.size.push_back(extent.valid);
   }
   return slice;

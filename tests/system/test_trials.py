@@ -62,3 +62,21 @@ class TrialsTest(SystemTest):
 
     def test_fuzz_fails_when_the_process_aborts(self):
         self.fails("fuzz", "--count", "1", "--sabotage", "abort")
+
+    def test_reshards_give_values_back_at_the_fewest_bytes(self):
+        output = self.holds("reshard", "--count", "600")
+        for note in ("uneven", "pending sum", "pending maximum", "several axes in a dimension"):
+            self.assertIn(note, output)
+
+    def test_reshard_fails_when_something_is_broken(self):
+        for sabotage in ("reduction", "order", "bytes"):
+            self.fails("reshard", "--count", "100", "--sabotage", sabotage)
+
+    def test_meshes_train_as_one_device_does(self):
+        output = self.holds("mesh", "--count", "12")
+        self.assertRegex(output, r"worst tensor in float64: \S+, \S+")
+        self.assertIn("cases with both", output)
+
+    def test_mesh_fails_when_something_is_broken(self):
+        for sabotage in ("drop_reduction", "element"):
+            self.fails("mesh", "--count", "4", "--sabotage", sabotage)

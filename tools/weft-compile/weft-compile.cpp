@@ -10,6 +10,7 @@
 #include "runtime/config/ConfigLoader.h"
 #include "runtime/executable/ExecutableFile.h"
 #include "runtime/support/ExitCode.h"
+#include "runtime/support/FileText.h"
 #include "runtime/support/Processors.h"
 #include "runtime/tokenizer/Tokenizer.h"
 
@@ -27,8 +28,8 @@
 
 namespace {
 struct Arguments {
-  std::string config, output, printAfter, reproducer;
-  std::vector<std::string> overrides, explain;
+  std::string config, output, printAfter, reproducer, draw;
+  std::vector<std::string> overrides, explain, match;
   int64_t memoryLimit = 0;
 };
 
@@ -83,13 +84,17 @@ absl::Status compile(const Arguments &arguments) {
   absl::StatusOr<weft::Compiled> compiled =
       weft::compileJob(loaded->config, loaded->resolvedYaml(),
                        {*target, arguments.printAfter, arguments.reproducer,
-                        llvm::is_contained(arguments.explain, "placement")});
+                        llvm::is_contained(arguments.explain, "placement"),
+                        arguments.draw.empty() ? std::vector<std::string>() : arguments.match});
   if (!compiled.ok())
     return weft::withExitCode(compiled.status(), weft::ExitCode::Config);
   for (const std::string &what : arguments.explain)
     std::cout << (what == "memory"      ? weft::explainMemory(compiled->memory)
                   : what == "placement" ? compiled->placement
                                         : weft::explainFusion(*compiled));
+  if (!arguments.draw.empty())
+    if (absl::Status status = weft::writeFileTextAtomically(arguments.draw, compiled->picture); !status.ok())
+      return weft::withExitCode(status, weft::ExitCode::Config);
   if (arguments.memoryLimit > 0)
     if (absl::Status status = weft::checkMemoryLimit(loaded->config, *compiled, arguments.memoryLimit);
         !status.ok())
@@ -120,6 +125,10 @@ int main(int argc, char **argv) {
   app.add_option("--explain", arguments.explain,
                  "Prints where memory goes, where every value lives and what moves, or what became a kernel")
       ->check(CLI::IsMember({"memory", "placement", "fusion"}));
+  app.add_option("--draw", arguments.draw, "Writes an SVG picture of which rank holds what");
+  arguments.match = {"*layers.0.*", "*embed*", "*head*", "boundary 0"};
+  app.add_option("--match", arguments.match, "Shell patterns of the parameters and boundaries to draw")
+      ->capture_default_str();
   app.add_option("--memory-limit", arguments.memoryLimit, "Refuses a plan that needs more bytes than this");
   app.add_option("--reproducer", arguments.reproducer, "Where a failing pass leaves its input");
   CLI11_PARSE(app, argc, argv);

@@ -1,7 +1,7 @@
 //===- Run.h - One run of one program -------------------------------------===//
 //
-// Chooses the function or step of a module, gives each of its inputs and variables a value (from a file, else
-// seeded), and interprets it.
+// Chooses the function, step or scheduled program of a module, gives each of its inputs and variables a value
+// (from a file, else seeded), and interprets it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_TOOLS_WEFT_RUN_RUN_H
@@ -13,7 +13,7 @@
 namespace weft::run {
 
 struct Options {
-  std::string function; ///< of a func.func or nn.step; empty: the only one of the module
+  std::string function; ///< of a func.func, nn.step or sched.program; empty: the only one of the module
   std::vector<std::string> inputs;
   uint64_t seed = 1;
   int64_t integerBound = 16; ///< of integer inputs that index no table
@@ -26,7 +26,8 @@ struct NamedTensor {
 };
 
 struct Outcome {
-  std::vector<NamedTensor> results;   ///< what the function returns (result0, ...) or the step yields
+  std::vector<NamedTensor>
+      results; ///< what the function returns (result0, ...), the step yields or the program puts out
   std::vector<NamedTensor> variables; ///< what the step writes, by symbol name
 };
 

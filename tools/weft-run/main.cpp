@@ -1,10 +1,13 @@
 //===- main.cpp - weft-run: what a program means ----------------------------===//
 //
-// Executes any nn program with the float64 reference and shows its results. The command line is here; the run
-// itself is Run.cpp. Exit codes are those of docs/exit_codes.md.
+// Executes any program before `fuse` with the float64 reference and shows its results; one in the local view
+// of a mesh runs on virtual ranks, its results are shown whole. The command line is here; the run itself is
+// Run.cpp. Exit codes are those of docs/exit_codes.md.
 //
 //===----------------------------------------------------------------------===//
+#include "compiler/validate/Sabotage.h"
 #include "runtime/support/ExitCode.h"
+#include "tools/weft-run/Check.h"
 #include "tools/weft-run/Run.h"
 #include "tools/weft-run/Summary.h"
 
@@ -26,13 +29,18 @@ struct CommandLine {
   std::string types = "exact";
   std::string output;
   bool print = false;
+  bool checkPhases = false;
+  run::CheckOptions check;
 };
 
 void declareOptions(CLI::App &app, CommandLine &line) {
   app.set_version_flag("--version", "weft-run " WEFT_VERSION);
-  app.add_option("FILE", line.file, "The program: .mlir text or bytecode, - for standard input")->required();
+  app.add_option("FILE", line.file,
+                 "The program: .mlir text or bytecode, - for standard input; with --check-phases also a run "
+                 "file (.yaml)")
+      ->required();
   app.add_option("--function", line.options.function,
-                 "The func.func or nn.step to run; default: the only one");
+                 "The func.func, nn.step or sched.program to run; default: the only one");
   app.add_option(
       "--input", line.options.inputs,
       "NAME=FILE.npy, or FILE.safetensors for all its tensors. Names are arg0, arg1, ... of a function, the "
@@ -56,7 +64,23 @@ void declareOptions(CLI::App &app, CommandLine &line) {
       "A folder for one .npy file per result, or a .safetensors file: results, and variables that the step "
       "writes. With --types exact floats are stored as float64");
   app.add_flag("--print", line.print, "Print whole tensors, with all digits");
-  app.footer("Exit codes: 0 ok, 1 internal, 2 the command line or the program is wrong, 3 a tensor file is.");
+  CLI::Option *checkPhases = app.add_flag(
+      "--check-phases", line.checkPhases,
+      "Run the program after every phase up to schedule, and name the first that changed a value. "
+      "A bare program is compiled with SGD, on a mesh with ZeRO-1 and sequence parallelism");
+  app.add_option("--set", line.check.overrides, "With --check-phases and a run file: overrides a key")
+      ->needs(checkPhases);
+  app.add_option("--sabotage", line.check.sabotage,
+                 "With --check-phases: break one phase on purpose. One of: " + sabotageNames())
+      ->needs(checkPhases);
+  for (CLI::Option *option : app.get_options([](const CLI::Option *option) {
+         return option->check_lname("function") || option->check_lname("input") ||
+                option->check_lname("integer-bound") || option->check_lname("types") ||
+                option->check_lname("output") || option->check_lname("print");
+       }))
+    checkPhases->excludes(option);
+  app.footer("Exit codes: 0 ok, 1 internal, or a phase is wrong, 2 the command line or the program is wrong, "
+             "3 a tensor file is.");
 }
 
 int finish(const absl::Status &status) {
@@ -100,9 +124,14 @@ absl::Status show(const run::Outcome &outcome, const CommandLine &line) {
 int runCommand(CommandLine &line) {
   line.options.types = line.types == "exact" ? interpret::Types::Exact : interpret::Types::Declared;
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  context.loadDialect<nn::NnDialect, mlir::func::FuncDialect>();
+  context.loadDialect<nn::NnDialect, sched::SchedDialect, dist::DistDialect, mlir::func::FuncDialect>();
   llvm::SourceMgr sources;
   mlir::SourceMgrDiagnosticHandler handler(sources, &context, llvm::errs());
+  if (line.checkPhases) {
+    line.check.file = line.file;
+    line.check.seed = line.options.seed;
+    return finish(run::checkFile(context, line.check));
+  }
   auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(line.file);
   if (!buffer)
     return finish(withExitCode(

@@ -1,7 +1,7 @@
 //===- Trials.h - The trials by name ----------------------------------------===//
 //
 // Case number i of a run with seed S is the case of seed S + i: its op is the (S + i)-th in order, modulo
-// their number, and everything else is drawn from S + i. So `--count 1 --seed S + i` repeats it alone, and a
+// their number (trials of ops), and everything else is drawn from S + i. So `--count 1 --seed S + i` repeats it alone, and a
 // run of at least as many cases as there are ops meets every op.
 //
 //===----------------------------------------------------------------------===//
@@ -42,6 +42,10 @@ private:
 int runGradientTrials(const Options &options);
 /// CPU kernels, reached through compile and executor, against the exact interpreter. The exit status.
 int runKernelTrials(const Options &options);
+/// Paths between random placements, on virtual ranks. The exit status.
+int runReshardTrials(const Options &options);
+/// Small models on random meshes against one device. The exit status.
+int runMeshTrials(const Options &options);
 /// Prints the instruction sets that this machine runs, one a line. The exit status.
 int listInstructionSets();
 

@@ -11,14 +11,15 @@
 using namespace weft::trials;
 
 namespace {
-void addCommonOptions(CLI::App &trial, Options &options) {
+void addCommonOptions(CLI::App &trial, Options &options, bool isOfOps) {
   trial.add_option("--count", options.count, "How many cases")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   trial.add_option("--seed", options.seed, "What the cases are drawn from")->capture_default_str();
   trial.add_option("--minutes", options.minutes, "Stop after this time, whatever the count")
       ->check(CLI::PositiveNumber);
-  trial.add_option("--only", options.only, "One op, by its name without nn.");
+  if (isOfOps)
+    trial.add_option("--only", options.only, "One op, by its name without nn.");
 }
 } // namespace
 
@@ -27,17 +28,32 @@ int main(int argc, char **argv) {
   app.require_subcommand(1);
   Options options;
   CLI::App *gradients = app.add_subcommand("gradients", "Derivatives and sharding rules of every op");
-  addCommonOptions(*gradients, options);
+  addCommonOptions(*gradients, options, true);
   gradients->add_option("--sabotage", options.sabotage,
                         "derivative: twice the right one; part: one part of a split op is lost");
   CLI::App *kernels = app.add_subcommand("kernels", "CPU kernels against the exact interpreter");
-  addCommonOptions(*kernels, options);
+  addCommonOptions(*kernels, options, true);
   kernels->add_option("--instruction-set", options.instructionSet, "Default: the highest of this machine");
   kernels->add_option("--sabotage", options.sabotage,
                       "term: one element of an operand is lost; bits: 3 threads give another last bit");
+  CLI::App *reshard = app.add_subcommand("reshard", "Paths between placements, on virtual ranks");
+  addCommonOptions(*reshard, options, false);
+  reshard->add_option(
+      "--sabotage", options.sabotage,
+      "reduction: one is left out; order: axes of a collective are turned around; bytes: the path "
+      "sends more than it must");
+  CLI::App *mesh = app.add_subcommand("mesh", "Small models on random meshes against one device");
+  addCommonOptions(*mesh, options, false);
+  mesh->add_option(
+      "--sabotage", options.sabotage,
+      "element: one rank begins with one element less; or a broken partition pass of weft-run --sabotage");
   CLI::App *sets = app.add_subcommand("instruction-sets", "Lists those that this machine runs");
   CLI11_PARSE(app, argc, argv);
   if (sets->parsed())
     return listInstructionSets();
+  if (mesh->parsed())
+    return runMeshTrials(options);
+  if (reshard->parsed())
+    return runReshardTrials(options);
   return gradients->parsed() ? runGradientTrials(options) : runKernelTrials(options);
 }

@@ -20,6 +20,8 @@ struct CompileCommandOptions {
   std::string output;
   std::string printAfter;
   std::string reproducer;
+  std::string draw;
+  std::vector<std::string> match;
   std::vector<std::string> overrides;
   std::vector<std::string> explain;
 };
@@ -42,6 +44,9 @@ static void compile(const CompileCommandOptions &options) {
     add("--set", override);
   for (const std::string &what : options.explain)
     add("--explain", what);
+  add("--draw", options.draw);
+  for (const std::string &pattern : options.match)
+    add("--match", pattern);
   if (absl::Status status = runCompiler(arguments, false); !status.ok())
     failCommand(status);
 }
@@ -66,6 +71,15 @@ void addCompileCommand(CLI::App &app) {
       ->expected(1)
       ->allow_extra_args(false)
       ->check(CLI::IsMember({"memory", "placement", "fusion"}));
+  command->add_option("--draw", options->draw, "Write an SVG picture of which rank holds what");
+  command
+      ->add_option(
+          "--match", options->match,
+          "Shell patterns of the parameters and boundaries to draw (default: one layer, embedding, head)")
+      ->take_all()
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->needs("--draw");
   command->add_option("--print-after", options->printAfter, "Print the IR after this phase");
   command->add_option("--reproducer", options->reproducer, "Where a pass that fails leaves its input");
   command->callback([options] { compile(*options); });

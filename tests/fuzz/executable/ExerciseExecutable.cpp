@@ -1,6 +1,8 @@
 #include "tests/fuzz/executable/ExerciseExecutable.h"
 
 #include "kernels/common/ThreadPool.h"
+#include "runtime/comm/LocalCommunicator.h"
+#include "runtime/comm/MeshContext.h"
 #include "runtime/exec/Executor.h"
 #include "runtime/executable/Dump.h"
 #include "runtime/executable/ExecutableFile.h"
@@ -10,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 #include <xxhash.h>
 
 namespace weft::testing {
@@ -18,6 +21,7 @@ namespace {
 constexpr uint64_t kMostBytes = uint64_t{1} << 22;    // of an arena
 constexpr uint64_t kMostCommands = uint64_t{1} << 10; // of a run
 constexpr uint64_t kMostTouched = uint64_t{1} << 22;  // by a kernel
+constexpr int64_t kMostRanks = 4;                     // each a thread
 
 /// Memory of exactly the size asked for, with nothing after it.
 class ExactMemory : public Memory {
@@ -122,6 +126,22 @@ void require(bool holds, const char *what) {
   std::abort();
 }
 
+/// One rank of the executable's mesh.
+Exercised runPrograms(const Executable &executable, Communicator &communicator) {
+  TouchingDevice device(executable.target);
+  std::unique_ptr<RankContext> context = *createRankContext(executable.mesh, communicator);
+  absl::StatusOr<std::unique_ptr<Executor>> executor = Executor::create(executable, device, context.get());
+  if (!executor.ok())
+    return Exercised::Loaded;
+  Exercised result = Exercised::Loaded;
+  for (uint32_t i = 0; i < executable.programs.size(); ++i)
+    if (isSmall(executable, executable.programs[i])) {
+      require((*executor)->run(ProgramHandle{i}).ok(), "fails to run");
+      result = Exercised::Ran;
+    }
+  return result;
+}
+
 } // namespace
 
 std::string repairExecutable(std::string_view bytes) {
@@ -151,17 +171,21 @@ Exercised exerciseExecutable(std::string_view bytes) {
     require(again.ok(), "is refused once written");
     require(*serializeExecutable(*again) == *written, "changes when it is written twice");
   }
-  TouchingDevice device(executable->target);
-  absl::StatusOr<std::unique_ptr<Executor>> executor = Executor::create(*executable, device);
-  if (!executor.ok())
+  if (executable->mesh.ranks() > kMostRanks)
     return Exercised::Loaded;
-  Exercised result = Exercised::Loaded;
-  for (uint32_t i = 0; i < executable->programs.size(); ++i)
-    if (isSmall(*executable, executable->programs[i])) {
-      require((*executor)->run(ProgramHandle{i}).ok(), "fails to run");
-      result = Exercised::Ran;
-    }
-  return result;
+  std::vector<Exercised> results(static_cast<size_t>(executable->mesh.ranks()), Exercised::Loaded);
+  std::vector<std::thread> threads;
+  std::vector<std::unique_ptr<Communicator>> communicators =
+      *createLocalGroup(static_cast<int>(results.size()));
+  for (std::unique_ptr<Communicator> &communicator : communicators)
+    threads.emplace_back([&] {
+      results[static_cast<size_t>(communicator->rank())] = runPrograms(*executable, *communicator);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  require(std::count(results.begin(), results.end(), results[0]) == executable->mesh.ranks(),
+          "loads on some ranks only");
+  return results[0];
 }
 
 } // namespace weft::testing

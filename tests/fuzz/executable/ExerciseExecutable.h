@@ -3,7 +3,8 @@
 // Repairs the checksums of arbitrary bytes (else no change would get past them), then reads, verifies, prints
 // and writes them, and runs their programs on a device whose kernels touch every byte of their operands,
 // results and workspace, in memory of exactly the planned size: under AddressSanitizer, a reference that
-// verify() should have refused is found.
+// verify() should have refused is found. A mesh of a few ranks is run by as many threads, with its real
+// collectives.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_TESTS_FUZZ_EXECUTABLE_EXERCISEEXECUTABLE_H

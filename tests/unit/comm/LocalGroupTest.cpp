@@ -36,9 +36,9 @@ TEST_P(LocalGroup, OperationsAreThoseOfTheDocumentation) {
     for (int other = 0; other < ranks; ++other)
       EXPECT_EQ(all[static_cast<size_t>(2 * other + 1)], other * 10 + 1);
     std::vector<int> in(all.size(), -1);
-    in[static_cast<size_t>(2 * rank)] = in[static_cast<size_t>(2 * rank + 1)] = rank;
-    ASSERT_EQ(communicator.allGather(bytesOf(in).subspan(static_cast<size_t>(rank) * 8, 8), bytesOf(in)),
-              absl::OkStatus());
+    size_t place = 2 * static_cast<size_t>(rank); // the gather is done in place
+    in[place] = in[place + 1] = rank;
+    ASSERT_EQ(communicator.allGather(bytesOf(in).subspan(4 * place, 8), bytesOf(in)), absl::OkStatus());
     EXPECT_EQ(in.back(), ranks - 1);
 
     std::vector<double> sum = {1.0 * rank, 1, -1.0 * rank}, highest = sum, lowest = sum;
@@ -157,7 +157,7 @@ TEST(Mismatch, OfBytesTypesKindsAndRootsIsNoticed) {
               "1)");
 }
 
-TEST(Mismatch, OfKernelsNamesTheirTypes) {
+TEST(Mismatch, OfKernelsNamesTheirTypesAndLocations) {
   Mesh mesh = meshOf({2});
   std::vector<absl::Status> all(2);
   onEachRank(mesh, [&](Communicator &communicator, const RankContext &context) {
@@ -166,6 +166,8 @@ TEST(Mismatch, OfKernelsNamesTheirTypes) {
     KernelCall call{"all_reduce", {{DType::F32, shape}}, {{DType::F32, shape}}, {}};
     call.setIntegers("axes", {0});
     call.setText("kind", "sum");
+    if (communicator.rank() == 1)
+      call.setText("location", "layer 7");
     std::unique_ptr<Kernel> kernel = *createRankKernel(call, &context);
     std::vector<float> values(16, 1.0f);
     const void *operands[] = {values.data()};
@@ -179,11 +181,11 @@ TEST(Mismatch, OfKernelsNamesTheirTypes) {
   });
   expectOnAll(all, absl::StatusCode::kInvalidArgument,
               "rank 0 called all_reduce #1 of 64 bytes f32 (sum, tensor<2x8xf32> -> tensor<2x8xf32>), rank 1 "
-              "called all_reduce #1 of 64 bytes f32 (sum, tensor<4x4xf32> -> tensor<4x4xf32>)");
+              "called all_reduce #1 of 64 bytes f32 (sum, tensor<4x4xf32> -> tensor<4x4xf32>, layer 7)");
 }
 
 /// One call over some ranks, as a kernel makes it.
-absl::Status meetOver(Communicator &communicator, std::vector<int64_t> ranks) {
+absl::Status meetOver(Communicator &communicator, const std::vector<int64_t> &ranks) {
   auto exchange = communicator.exchange(ranks);
   if (!exchange.ok())
     return exchange.status();
@@ -235,7 +237,7 @@ TEST(Mismatch, ARankMakesOneCallAtATime) {
 
 TEST(Exchanges, AreOverRanksOfTheGroup) {
   std::unique_ptr<Communicator> communicator = std::move((*createLocalGroup(3))[1]);
-  auto messageFor = [&](std::vector<int64_t> ranks) {
+  auto messageFor = [&](const std::vector<int64_t> &ranks) {
     return std::string(communicator->exchange(ranks).status().message());
   };
   EXPECT_EQ(messageFor({1, 3}), "exchange: rank 3 of 3 ranks");

@@ -132,13 +132,13 @@ KernelCall along(int64_t dimension, KernelCall call) {
 KernelCall gather(TensorType from, TensorType to) {
   return {"all_gather", {std::move(from)}, {std::move(to)}, {}};
 }
-KernelCall mask(TensorType type, int64_t size, double value) {
+KernelCall mask(const TensorType &type, int64_t size, double value) {
   KernelCall call = along(0, {"rank_mask", {type}, {type}, {}});
   call.setInteger("size", size);
   call.setNumber("value", value);
   return over({0}, call);
 }
-KernelCall reduce(TensorType type, const char *kind) {
+KernelCall reduce(const TensorType &type, const char *kind) {
   KernelCall call{"all_reduce", {type}, {type}, {}};
   call.setText("kind", kind);
   return over({0}, call);

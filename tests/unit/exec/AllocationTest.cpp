@@ -16,7 +16,7 @@ namespace {
 std::atomic<int64_t> allocations{0};
 }
 
-extern "C" void *__libc_malloc(size_t bytes);
+extern "C" void *__libc_malloc(size_t bytes); // NOLINT(bugprone-reserved-identifier): the C library's name
 
 /// operator new goes through here as well.
 extern "C" void *malloc(size_t bytes) {

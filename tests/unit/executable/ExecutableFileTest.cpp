@@ -259,6 +259,7 @@ TEST(ExecutableFile, VersionOneStillLoads) {
   ASSERT_EQ(read.status(), absl::OkStatus());
   EXPECT_EQ(*read, sampleExecutable());
   EXPECT_EQ(read->mesh, Mesh{}); // written before there were meshes
+  EXPECT_EQ(*readExecutable(WEFT_TEST_DATA "/version-1-mesh.weft"), sampleMeshExecutable());
 }
 
 } // namespace

@@ -186,7 +186,7 @@ TEST(Interpreter, ReadsVariables) {
   program.messages.clear();
   program.variables["w"] = reals({2}, {1, 2});
   EXPECT_TRUE(mlir::failed(program.call()));
-  EXPECT_EQ(program.messages, "'nn.read' op reads @w of type tensor<2xf32>, not 'tensor<1xf32>'\n");
+  EXPECT_EQ(program.messages, "'nn.read' op @w must be tensor<1xf32>, it is tensor<2xf32>\n");
   program.variables["w"] = reals({1}, {1 + 0x1p-30});
   EXPECT_EQ((*program.call())[0], reals({1}, {1 + 0x1p-30}));
   EXPECT_EQ((*program.call({}, Types::Declared))[0], reals({1}, {1}));

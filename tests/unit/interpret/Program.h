@@ -17,7 +17,7 @@ class Program {
 public:
   explicit Program(const std::string &text)
       : handler(&context, [this](mlir::Diagnostic &diagnostic) { messages += diagnostic.str() + "\n"; }) {
-    context.loadDialect<nn::NnDialect, mlir::func::FuncDialect>();
+    context.loadDialect<nn::NnDialect, sched::SchedDialect, dist::DistDialect, mlir::func::FuncDialect>();
     module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
     EXPECT_TRUE(module) << messages;
   }

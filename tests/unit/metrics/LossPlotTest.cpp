@@ -1,6 +1,6 @@
 //===- LossPlotTest.cpp - Loss curves of runs as an SVG file --------------===//
 #include "runtime/metrics/LossPlot.h"
-#include "runtime/metrics/SvgCanvas.h"
+#include "runtime/support/SvgCanvas.h"
 
 #include "SampleMetrics.h"
 

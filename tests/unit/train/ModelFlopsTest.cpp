@@ -28,6 +28,10 @@ TEST(ModelFlops, CountsMatricesAndAttention) {
   config.model.tieWordEmbeddings = true; // then the one table is the output layer too
   executable.variables.pop_back();
   EXPECT_EQ(*modelFlopsPerToken(config, executable), 6.0 * (800 + 64) + attention);
+  executable.mesh.axes = {{"t0", 3}};
+  executable.variables[0].type.shape = {34, 8}; // a rank's part, padded, of the whole
+  executable.variables[0].placement = {{100, 8}, {{{0}}, {{}}}};
+  EXPECT_EQ(*modelFlopsPerToken(config, executable), 6.0 * (800 + 64) + attention);
   config.model.program = "/some.mlir";
   EXPECT_FALSE(modelFlopsPerToken(config, executable));
 }

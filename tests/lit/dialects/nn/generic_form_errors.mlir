@@ -43,7 +43,7 @@ func.func @f(%x: tensor<4xf32>) {
 // -----
 
 func.func @f(%x: tensor<4xf32>) {
-  // expected-error @+1 {{'nn.add' op requires the same type for all operands and results}}
+  // expected-error @+1 {{'nn.add' op all non-scalar operands/results must have the same shape and base type}}
   %0 = "nn.add"(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<5xf32>
   return
 }

@@ -1,5 +1,6 @@
-#include "tools/weft-run/Generate.h"
+#include "compiler/interpret/InputValues.h"
 
+#include "dialects/dist/Placement.h"
 #include "dialects/nn/NnDialect.h"
 #include "kernels/reference/Rounding.h"
 #include "runtime/support/InitialValues.h"
@@ -8,21 +9,31 @@
 
 using namespace mlir;
 
-namespace weft::run {
+namespace weft::interpret {
 namespace {
 
 /// The rows of the table that `use` indexes, if it is an index.
 std::optional<int64_t> rowsIndexedBy(OpOperand &use) {
-  if (auto gather = dyn_cast<nn::GatherOp>(use.getOwner()))
-    if (use.get() == gather.getIndices())
-      return nn::tensorType(gather.getTable()).getDimSize(0);
-  if (auto scatter = dyn_cast<nn::ScatterAddOp>(use.getOwner()))
-    if (use.get() == scatter.getIndices())
-      return nn::tensorType(scatter.getResult()).getDimSize(0);
   if (auto loss = dyn_cast<nn::LinearCrossEntropyOp>(use.getOwner()))
     if (use.get() == loss.getTargets())
-      return nn::tensorType(loss.getWeight()).getDimSize(0);
+      return dist::wholeShape(nn::tensorType(loss.getWeight()))[0];
+  auto shardable = dyn_cast<nn::ShardingRuleOpInterface>(use.getOwner());
+  if (!shardable)
+    return std::nullopt;
+  nn::ShardingRule rule = shardable.shardingRule();
+  for (const nn::ShardingRule::Indices &indices : rule.indices)
+    if (indices.operand == static_cast<int>(use.getOperandNumber()))
+      return rule.factors[indices.factor].size;
   return std::nullopt;
+}
+
+void lowerBound(Value value, std::optional<int64_t> &bound) {
+  for (OpOperand &use : value.getUses()) {
+    if (std::optional<int64_t> rows = rowsIndexedBy(use))
+      bound = std::min(bound.value_or(*rows), *rows);
+    if (use.getOwner()->getName().getDialectNamespace() == dist::DistDialect::getDialectNamespace())
+      lowerBound(use.getOwner()->getResult(0), bound);
+  }
 }
 
 } // namespace
@@ -30,9 +41,7 @@ std::optional<int64_t> rowsIndexedBy(OpOperand &use) {
 int64_t integerBound(ArrayRef<Value> values, int64_t otherwise) {
   std::optional<int64_t> bound;
   for (Value value : values)
-    for (OpOperand &use : value.getUses())
-      if (std::optional<int64_t> rows = rowsIndexedBy(use))
-        bound = std::min(bound.value_or(*rows), *rows);
+    lowerBound(value, bound);
   return std::max<int64_t>(1, bound.value_or(otherwise));
 }
 
@@ -50,4 +59,4 @@ absl::StatusOr<reference::Tensor> generate(const TensorType &type, const std::st
   return tensor;
 }
 
-} // namespace weft::run
+} // namespace weft::interpret

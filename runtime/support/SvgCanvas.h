@@ -4,8 +4,8 @@
 // from elsewhere, and the same shapes give the same bytes.
 //
 //===----------------------------------------------------------------------===//
-#ifndef WEFT_RUNTIME_METRICS_SVGCANVAS_H
-#define WEFT_RUNTIME_METRICS_SVGCANVAS_H
+#ifndef WEFT_RUNTIME_SUPPORT_SVGCANVAS_H
+#define WEFT_RUNTIME_SUPPORT_SVGCANVAS_H
 
 #include <string>
 #include <string_view>
@@ -56,4 +56,4 @@ private:
 
 } // namespace weft
 
-#endif // WEFT_RUNTIME_METRICS_SVGCANVAS_H
+#endif // WEFT_RUNTIME_SUPPORT_SVGCANVAS_H

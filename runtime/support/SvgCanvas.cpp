@@ -3,7 +3,7 @@
 // Coordinates are written with two decimals: a hundredth of a pixel is below what is seen.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/metrics/SvgCanvas.h"
+#include "runtime/support/SvgCanvas.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"

@@ -1,0 +1,238 @@
+#include "compiler/interpret/Collectives.h"
+
+#include "dialects/nn/NnSupport.h"
+#include "kernels/reference/Elementwise.h"
+#include "kernels/reference/Rounding.h"
+#include "kernels/reference/Shape.h"
+
+#include "absl/strings/str_cat.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+#include <map>
+
+using namespace mlir;
+
+namespace weft::interpret {
+namespace {
+
+using One = absl::StatusOr<Tensor>;
+
+/// Computes one tensor per group and member with `compute(members' tensors, index of the member)`. Members
+/// for which `isCommon` holds all get the tensor of member 0.
+template <typename Compute>
+absl::StatusOr<MeshValue> inGroups(const Ranks &ranks, const MeshValue &value, ArrayRef<uint32_t> axes,
+                                   bool isCommon, Compute compute) {
+  MeshValue results(ranks.count());
+  std::map<std::vector<const Tensor *>, std::map<int64_t, Shared>> known;
+  for (int64_t rank = 0; rank < ranks.count(); ++rank) {
+    std::vector<const Tensor *> members;
+    for (int64_t member : ranks.mesh().group(rank, axes))
+      members.push_back(value[member].get());
+    int64_t index = isCommon ? 0 : ranks.mesh().indexOf(rank, axes);
+    Shared &result = known[members][index];
+    if (!result) {
+      One computed = compute(members, index);
+      if (!computed.ok())
+        return computed.status();
+      result = std::make_shared<const Tensor>(*std::move(computed));
+    }
+    results[rank] = result;
+  }
+  return results;
+}
+
+/// `size` elements of one dimension from `start`; those past the operand's end are poison.
+Tensor cut(const Tensor &x, int64_t dimension, int64_t start, int64_t size) {
+  Tensor result{x.dtype, x.shape, {}, {}};
+  result.shape[dimension] = size;
+  int64_t outer = 1, inner = 1, have = x.shape[dimension];
+  for (int64_t d = 0; d < x.rank(); ++d)
+    (d < dimension ? outer : inner) *= d == dimension ? 1 : x.shape[d];
+  auto fill = [&](const auto &from, auto &to, auto poison) {
+    to.reserve(outer * size * inner);
+    for (int64_t o = 0; o < outer; ++o)
+      for (int64_t row = start; row < start + size; ++row)
+        for (int64_t i = 0; i < inner; ++i)
+          to.push_back(row < have ? from[(o * have + row) * inner + i] : poison);
+  };
+  if (isFloat(x.dtype))
+    fill(x.reals, result.reals, poisonReal());
+  else
+    fill(x.integers, result.integers, lowestInteger(x.dtype));
+  return result;
+}
+
+/// Member `index`'s part of what is cut into equal parts.
+Tensor partOfMember(const Tensor &x, int64_t dimension, int64_t index, int64_t members) {
+  int64_t each = (x.shape[dimension] + members - 1) / members;
+  return cut(x, dimension, index * each, each);
+}
+
+One together(ArrayRef<Tensor> parts, int64_t dimension, int64_t size) {
+  One whole = reference::concatenate({parts.data(), parts.size()}, dimension);
+  return whole.ok() ? cut(*whole, dimension, 0, size) : whole;
+}
+
+One fold(ArrayRef<const Tensor *> members, dist::PendingKind kind, Types types) {
+  if (kind == dist::PendingKind::sum && members[0]->dtype == DType::I1)
+    return absl::InvalidArgumentError("i1 has no sum");
+  DType declared = members[0]->dtype;
+  DType accumulated = declared == DType::BF16 || declared == DType::F16 ? DType::F32 : declared;
+  reference::Binary op = kind == dist::PendingKind::sum ? reference::Binary::Add : reference::Binary::Maximum;
+  Tensor total = *members[0];
+  for (const Tensor *member : members.drop_front()) {
+    One next = reference::binary(op, total, *member);
+    if (!next.ok())
+      return next;
+    total = *std::move(next);
+    if (types == Types::Declared)
+      reference::roundTo(total, accumulated);
+  }
+  if (types == Types::Declared)
+    reference::roundTo(total, declared);
+  total.dtype = declared;
+  return total;
+}
+
+std::vector<uint32_t> groupOf(ArrayAttr names, dist::MeshAttr mesh) {
+  std::vector<uint32_t> axes;
+  for (StringRef name : names.getAsValueRange<StringAttr>())
+    axes.push_back(static_cast<uint32_t>(mesh.indexOf(name)));
+  return axes;
+}
+
+/// The ops of dist, each from the operand's parts to the result's.
+class DistEvaluator {
+public:
+  DistEvaluator(Operation *op, const Ranks &ranks, const MeshValue &operand, Types types)
+      : op(op), ranks(ranks), operand(operand), types(types),
+        mesh(dist::placementOf(op->getOperand(0)).mesh) {}
+
+  std::optional<absl::StatusOr<MeshValue>> run() {
+    using Result = std::optional<absl::StatusOr<MeshValue>>;
+    return llvm::TypeSwitch<Operation *, Result>(op)
+        .Case<dist::WaitOp, dist::ReshardOp>([&](auto) -> Result { return operand; })
+        .Case([&](dist::AllGatherStartOp gather) -> Result { return allGather(gather); })
+        .Case([&](dist::AllReduceStartOp reduce) -> Result {
+          return allReduce(ranks, operand, groupOf(reduce.getAxes(), mesh), reduce.getKind(), types);
+        })
+        .Case([&](dist::ReduceScatterStartOp scatter) -> Result { return reduceScatter(scatter); })
+        .Case([&](dist::AllToAllStartOp exchange) -> Result { return allToAll(exchange); })
+        .Case([&](dist::SliceOp slice) -> Result { return keepPart(slice); })
+        .Case([&](dist::KeepFirstOp first) -> Result { return keepFirst(first); })
+        .Case([&](dist::MaskOp masked) -> Result { return mask(masked); })
+        .Default([](Operation *) -> Result { return std::nullopt; });
+  }
+
+private:
+  using Members = ArrayRef<const Tensor *>;
+
+  static int64_t sizeIn(dist::TokenType token, int64_t dimension) {
+    return token.getTensor().getDimSize(static_cast<unsigned>(dimension));
+  }
+
+  absl::StatusOr<MeshValue> allGather(dist::AllGatherStartOp gather) {
+    auto dimension = static_cast<int64_t>(gather.getDimension());
+    int64_t size = sizeIn(gather.getToken().getType(), dimension);
+    return inGroups(ranks, operand, groupOf(gather.getAxes(), mesh), true, [&](Members members, int64_t) {
+      return together(llvm::map_to_vector(members, [](const Tensor *part) { return *part; }), dimension,
+                      size);
+    });
+  }
+
+  absl::StatusOr<MeshValue> reduceScatter(dist::ReduceScatterStartOp scatter) {
+    auto dimension = static_cast<int64_t>(scatter.getDimension());
+    return inGroups(ranks, operand, groupOf(scatter.getAxes(), mesh), false,
+                    [&](Members members, int64_t index) -> One {
+                      One total = fold(members, scatter.getKind(), types);
+                      if (!total.ok())
+                        return total;
+                      return partOfMember(*total, dimension, index, static_cast<int64_t>(members.size()));
+                    });
+  }
+
+  absl::StatusOr<MeshValue> allToAll(dist::AllToAllStartOp exchange) {
+    auto from = static_cast<int64_t>(exchange.getFrom()), to = static_cast<int64_t>(exchange.getTo());
+    int64_t size = sizeIn(exchange.getToken().getType(), from);
+    return inGroups(
+        ranks, operand, groupOf(exchange.getAxes(), mesh), false, [&](Members members, int64_t index) {
+          SmallVector<Tensor> parts;
+          for (const Tensor *member : members)
+            parts.push_back(partOfMember(*member, to, index, static_cast<int64_t>(members.size())));
+          return together(parts, from, size);
+        });
+  }
+
+  absl::StatusOr<MeshValue> keepPart(dist::SliceOp slice) {
+    return inGroups(ranks, operand, groupOf(slice.getAxes(), mesh), false,
+                    [&](Members members, int64_t index) -> One {
+                      return partOfMember(*members[index], static_cast<int64_t>(slice.getDimension()), index,
+                                          static_cast<int64_t>(members.size()));
+                    });
+  }
+
+  absl::StatusOr<MeshValue> keepFirst(dist::KeepFirstOp first) {
+    return inGroups(ranks, operand, groupOf(first.getAxes(), mesh), false,
+                    [&](Members members, int64_t index) -> One {
+                      if (index == 0)
+                        return *members[0];
+                      return reference::makeZeros(members[index]->type());
+                    });
+  }
+
+  absl::StatusOr<MeshValue> mask(dist::MaskOp masked) {
+    auto type = cast<RankedTensorType>(masked.getType());
+    auto dimension = static_cast<int64_t>(masked.getDimension());
+    dist::Split split = dist::placementOf(type).splits[dimension];
+    int64_t size = dist::wholeShape(type)[dimension];
+    double value = masked.getValue().convertToDouble();
+    MeshValue results;
+    std::map<std::pair<const Tensor *, int64_t>, Shared> known;
+    std::vector<uint32_t> axes = axisIndices(split.axes);
+    for (int64_t rank = 0; rank < ranks.count(); ++rank) {
+      Shared &result = known[{operand[rank].get(), ranks.mesh().indexOf(rank, axes)}];
+      if (!result)
+        result = std::make_shared<const Tensor>(
+            withPadding(*operand[rank], dimension, ranks.positions(rank, size, split), value));
+      results.push_back(result);
+    }
+    return results;
+  }
+
+  /// `x` with `value` where the dimension's position is padding.
+  static Tensor withPadding(Tensor x, int64_t dimension, ArrayRef<int64_t> positions, double value) {
+    int64_t inner = reference::stridesOf(x.shape)[dimension];
+    for (int64_t index = 0; index < x.elements(); ++index) {
+      if (positions[(index / inner) % x.shape[dimension]] >= 0)
+        continue;
+      if (isFloat(x.dtype))
+        x.reals[index] = value;
+      else
+        x.integers[index] = static_cast<int64_t>(value);
+    }
+    return x;
+  }
+
+  Operation *op;
+  const Ranks &ranks;
+  const MeshValue &operand;
+  Types types;
+  dist::MeshAttr mesh;
+};
+
+} // namespace
+
+absl::StatusOr<MeshValue> allReduce(const Ranks &ranks, const MeshValue &value, ArrayRef<uint32_t> axes,
+                                    dist::PendingKind kind, Types types) {
+  return inGroups(ranks, value, axes, true,
+                  [&](ArrayRef<const Tensor *> members, int64_t) { return fold(members, kind, types); });
+}
+
+std::optional<absl::StatusOr<MeshValue>> evaluateDist(Operation *op, const Ranks &ranks,
+                                                      const MeshValue &operand, Types types) {
+  if (op->getName().getDialectNamespace() != dist::DistDialect::getDialectNamespace())
+    return std::nullopt;
+  return DistEvaluator(op, ranks, operand, types).run();
+}
+
+} // namespace weft::interpret

@@ -1,0 +1,170 @@
+#include "compiler/validate/PhaseCheck.h"
+
+#include "compiler/Pipeline.h"
+#include "compiler/interpret/InputValues.h"
+#include "compiler/interpret/Programs.h"
+#include "compiler/validate/ProgramImage.h"
+#include "compiler/validate/Sabotage.h"
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+/// Of integer inputs that index no table.
+constexpr int64_t kIntegerBound = 16;
+
+class PhaseChecker {
+public:
+  PhaseChecker(uint64_t seed, const Sabotage *sabotage) : seed(seed), sabotage(sabotage) {}
+
+  void observe(const std::string &phase, ModuleOp module) {
+    if (report.change || failed)
+      return;
+    OwningOpRef<ModuleOp> broken;
+    if (sabotage && phase == sabotage->phase) {
+      broken = module.clone();
+      if (!sabotage->apply(*broken)) {
+        module.emitError() << "--sabotage " << sabotage->name << ": after " << phase
+                           << " the program has nothing that can be broken so";
+        failed = true;
+        return;
+      }
+      module = *broken;
+    }
+    if (!rememberVariables(module))
+      return;
+    for (Operation *program : interpret::programsOf(module))
+      check(phase, program);
+  }
+
+  PhaseReport report;
+  bool failed = false;
+
+private:
+  /// A variable starts alike after every phase, whatever its type has become.
+  bool rememberVariables(ModuleOp module) {
+    FailureOr<interpret::Variables> initial = interpret::initialVariables(module, seed);
+    failed = ::mlir::failed(initial);
+    if (failed)
+      return false;
+    variables.clear();
+    for (auto &[name, value] : *initial) {
+      auto [known, isNew] = start.try_emplace(name, value);
+      interpret::Tensor now = known->second;
+      now.dtype = value.dtype;
+      variables[name] = std::move(now);
+    }
+    return true;
+  }
+
+  /// Likewise the inputs, which come in one order at every level.
+  std::vector<interpret::Tensor> inputsFor(const std::string &name, Operation *program) {
+    std::vector<interpret::ProgramInput> wanted = interpret::inputsOf(program);
+    std::vector<interpret::Tensor> &given = inputs[name];
+    for (size_t index = given.size(); index < wanted.size(); ++index) {
+      std::optional<TensorType> type = wanted[index].wholeType();
+      absl::StatusOr<interpret::Tensor> value =
+          interpret::generate(type.value_or(TensorType()), absl::StrCat(name, "/", wanted[index].name), seed,
+                              interpret::integerBound(wanted[index].values, kIntegerBound));
+      given.push_back(value.ok() ? *std::move(value) : interpret::Tensor());
+    }
+    std::vector<interpret::Tensor> values = given;
+    for (auto [value, input] : llvm::zip_equal(values, wanted))
+      if (std::optional<TensorType> type = input.wholeType(); type && isFloat(type->dtype))
+        value.dtype = type->dtype;
+    return values;
+  }
+
+  void check(const std::string &phase, Operation *program) {
+    std::string name = interpret::programName(program);
+    ProgramImage now = runForImage(program, inputsFor(name, program), variables);
+    PhaseRow row{phase, name, 0, 0, 0, ""};
+    auto before = images.find(name);
+    if (before == images.end()) {
+      if (!now.failure.empty()) {
+        emitError(program->getLoc()) << "the program cannot be run:\n" << now.failure;
+        failed = true;
+        return;
+      }
+      row.added = now.values.size();
+    } else {
+      compare(before->second, now, row);
+    }
+    report.rows.push_back(row);
+    images[name] = std::move(now);
+  }
+
+  void compare(const ProgramImage &before, const ProgramImage &now, PhaseRow &row) {
+    std::vector<std::string> changes;
+    for (absl::string_view line : absl::StrSplit(now.failure, '\n', absl::SkipEmpty()))
+      changes.emplace_back(line);
+    for (const auto &[name, value] : now.values) {
+      auto old = before.values.find(name);
+      if (old == before.values.end()) {
+        ++row.added;
+        continue;
+      }
+      ++row.compared;
+      double error = tensorError(value, old->second, before.largest);
+      if (error > row.worst || row.worstName.empty())
+        row.worst = error, row.worstName = name;
+      if (!(error <= kPhaseBound))
+        changes.push_back(absl::StrFormat("%s: error %.3g", name, error));
+    }
+    for (const auto &[name, value] : before.values)
+      if (now.failure.empty() && !now.values.count(name) && !absl::StartsWith(name, "carried "))
+        changes.push_back(name + ": is no longer there");
+    if (!changes.empty() && !report.change)
+      report.change = PhaseChange{row.phase, row.program, changes, firstDifferentOp(before, now)};
+  }
+
+  uint64_t seed;
+  const Sabotage *sabotage;
+  interpret::Variables start, variables;
+  std::map<std::string, std::vector<interpret::Tensor>> inputs;
+  std::map<std::string, ProgramImage> images;
+};
+
+} // namespace
+
+FailureOr<PhaseReport> checkPhases(ModuleOp module, const Config &config, uint64_t seed,
+                                   const std::string &sabotage) {
+  const Sabotage *broken = sabotage.empty() ? nullptr : findSabotage(sabotage);
+  if (!sabotage.empty() && !broken)
+    return module.emitError() << "--sabotage " << sabotage
+                              << ": there is none of this name. There are: " << sabotageNames();
+  PhaseChecker checker(seed, broken);
+  LogicalResult ran = runPhases(module, config, "", "", "schedule", [&](StringRef phase, ModuleOp after) {
+    checker.observe(phase.str(), after);
+  });
+  if (failed(ran) || checker.failed)
+    return failure();
+  return std::move(checker.report);
+}
+
+std::string explain(const PhaseReport &report) {
+  std::string text = absl::StrFormat("%-14s %-12s %8s %6s %11s  %s\n", "phase", "program", "compared", "new",
+                                     "worst error", "of");
+  for (const PhaseRow &row : report.rows)
+    absl::StrAppend(&text,
+                    absl::StrFormat("%-14s %-12s %8d %6d %11s  %s\n", row.phase, row.program, row.compared,
+                                    row.added, row.compared ? absl::StrFormat("%.2g", row.worst) : "-",
+                                    row.worstName));
+  if (!report.change)
+    return text + absl::StrFormat("no phase changed a value (bound %g)\n", kPhaseBound);
+  const PhaseChange &change = *report.change;
+  absl::StrAppend(&text, "phase ", change.phase, " changed what ", change.program, " computes:\n");
+  for (const std::string &value : change.values)
+    absl::StrAppend(&text, "  ", value, "\n");
+  if (!change.firstOp.empty())
+    absl::StrAppend(&text, "first op that differs: ", change.firstOp, "\n");
+  return text;
+}
+
+} // namespace weft

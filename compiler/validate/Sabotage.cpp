@@ -1,0 +1,197 @@
+#include "compiler/validate/Sabotage.h"
+
+#include "dialects/dist/Placement.h"
+#include "dialects/nn/NnDialect.h"
+#include "dialects/sched/SchedDialect.h"
+
+#include <vector>
+
+using namespace mlir;
+
+namespace weft {
+namespace {
+
+/// Applies `change` to the ops of one kind, in order, until it says that it did something.
+template <typename OpTy, typename Change> bool changeFirst(ModuleOp module, Change change) {
+  return module.walk([&](OpTy op) { return change(op) ? WalkResult::interrupt() : WalkResult::advance(); })
+      .wasInterrupted();
+}
+
+Value waited(Operation *start) { return (*start->user_begin())->getResult(0); }
+
+bool bypass(Operation *op) {
+  op->getResult(0).replaceAllUsesWith(op->getOperand(0));
+  return true;
+}
+
+bool dropReduction(ModuleOp module) {
+  return changeFirst<dist::AllReduceStartOp>(module, [](dist::AllReduceStartOp reduce) {
+    waited(reduce).replaceAllUsesWith(reduce.getOperand());
+    return true;
+  });
+}
+
+bool doubleReduction(ModuleOp module) {
+  return changeFirst<dist::AllReduceStartOp>(module, [](dist::AllReduceStartOp reduce) {
+    if (reduce.getKind() != dist::PendingKind::sum)
+      return false;
+    Value once = waited(reduce);
+    OpBuilder builder(reduce.getContext());
+    builder.setInsertionPointAfterValue(once);
+    Value start = dist::AllReduceStartOp::create(builder, reduce.getLoc(), reduce.getToken().getType(),
+                                                 reduce.getKind(), once, reduce.getAxes());
+    Value twice = dist::WaitOp::create(builder, reduce.getLoc(), once.getType(), start);
+    once.replaceAllUsesExcept(twice, start.getDefiningOp());
+    return true;
+  });
+}
+
+bool swapAxis(ModuleOp module) {
+  return changeFirst<dist::AllReduceStartOp>(module, [](dist::AllReduceStartOp reduce) {
+    dist::MeshAttr mesh = dist::placementOf(reduce.getOperand()).mesh;
+    for (StringAttr name : mesh.getNames())
+      if (!llvm::is_contained(reduce.getAxes(), name)) {
+        reduce.setAxesAttr(ArrayAttr::get(reduce.getContext(), {name}));
+        return true;
+      }
+    return false;
+  });
+}
+
+bool wrongDimension(ModuleOp module) {
+  return changeFirst<dist::AllGatherStartOp>(module, [](dist::AllGatherStartOp gather) {
+    auto rank = static_cast<uint64_t>(cast<RankedTensorType>(gather.getOperand().getType()).getRank());
+    if (rank < 2)
+      return false;
+    gather.setDimension((gather.getDimension() + 1) % rank);
+    return true;
+  });
+}
+
+bool wrongNeutral(ModuleOp module) {
+  return changeFirst<dist::MaskOp>(module, [](dist::MaskOp mask) {
+    mask.setValue(APFloat(1.0));
+    return true;
+  });
+}
+
+bool missingMask(ModuleOp module) {
+  return changeFirst<dist::MaskOp>(module, [](dist::MaskOp mask) { return bypass(mask); });
+}
+
+bool skipKeepFirst(ModuleOp module) {
+  return changeFirst<dist::KeepFirstOp>(module, [](dist::KeepFirstOp first) { return bypass(first); });
+}
+
+/// The table loses the split that says where its part begins.
+bool unshiftedIndices(ModuleOp module) {
+  return changeFirst<nn::GatherOp>(module, [](nn::GatherOp gather) {
+    auto type = cast<RankedTensorType>(gather.getTable().getType());
+    dist::Placement placement = dist::placementOf(type);
+    if (!placement || placement.splits[0].axes.empty())
+      return false;
+    OpBuilder builder(gather);
+    RankedTensorType whole = dist::localType(type.getShape(), type.getElementType(),
+                                             dist::replicated(placement.mesh, type.getRank()));
+    gather->setOperand(0, nn::ReshapeOp::create(builder, gather.getLoc(), whole, gather.getTable()));
+    return true;
+  });
+}
+
+bool lostActivation(ModuleOp module) {
+  return changeFirst<nn::ActivationOp>(module, [](nn::ActivationOp op) { return bypass(op); });
+}
+
+bool lostAddend(ModuleOp module) {
+  return changeFirst<nn::AddOp>(module, [](nn::AddOp add) { return bypass(add); });
+}
+
+bool swappedOperands(ModuleOp module) {
+  return changeFirst<nn::DivideOp>(module, [](nn::DivideOp divide) {
+    Value left = divide->getOperand(0), right = divide->getOperand(1);
+    divide->setOperands({right, left});
+    return left != right;
+  });
+}
+
+bool wrongCombiner(ModuleOp module) {
+  return changeFirst<nn::StepOp>(module, [](nn::StepOp step) {
+    auto carry = cast<nn::CarryOp>(step.getMicrobatch().front().getTerminator());
+    SmallVector<mlir::Attribute> combiners(carry.getCombiners().getValue());
+    if (combiners.empty() || step.getMicrobatches() < 2)
+      return false;
+    combiners[0] = StringAttr::get(step.getContext(), "max");
+    carry.setCombinersAttr(ArrayAttr::get(step.getContext(), combiners));
+    return true;
+  });
+}
+
+bool lostMicrobatch(ModuleOp module) {
+  return changeFirst<sched::RunOp>(module, [](sched::RunOp run) {
+    if (run.getMicrobatch().value_or(0) == 0)
+      return false;
+    run.erase();
+    return true;
+  });
+}
+
+/// A sum over microbatches keeps the last of them.
+bool overwrittenSum(ModuleOp module) {
+  return changeFirst<sched::StoreOp>(module, [](sched::StoreOp store) {
+    auto add = store.getValue().getDefiningOp<nn::AddOp>();
+    if (!add || !add->getOperand(0).getDefiningOp<sched::LoadOp>())
+      return false;
+    store.getValueMutable().assign(add->getOperand(1));
+    return true;
+  });
+}
+
+bool lostWrite(ModuleOp module) {
+  return changeFirst<nn::WriteOp>(module, [](nn::WriteOp write) {
+    if (!write->getParentOfType<sched::ProgramOp>())
+      return false;
+    write.erase();
+    return true;
+  });
+}
+
+const std::vector<Sabotage> &sabotages() {
+  static const std::vector<Sabotage> list = {
+      {"lost_activation", "precision", "an activation becomes the identity", lostActivation},
+      {"lost_addend", "place", "a sum keeps its first operand alone", lostAddend},
+      {"swapped_operands", "place", "a division the wrong way round", swappedOperands},
+      {"wrong_combiner", "place", "a sum over microbatches becomes a maximum", wrongCombiner},
+      {"drop_reduction", "partition", "a pending value is used as if it were reduced", dropReduction},
+      {"double_reduction", "partition", "a sum is taken twice", doubleReduction},
+      {"swap_axis", "partition", "a reduction over another axis of the mesh", swapAxis},
+      {"wrong_dimension", "partition", "a gather along another dimension", wrongDimension},
+      {"wrong_neutral", "partition", "padding is masked with one instead of the neutral element",
+       wrongNeutral},
+      {"missing_mask", "partition", "padding enters a reduction", missingMask},
+      {"skip_keep_first", "partition", "every rank adds a replicated value to a pending sum", skipKeepFirst},
+      {"unshifted_indices", "partition", "a rank looks up whole indices in its part of a table",
+       unshiftedIndices},
+      {"lost_microbatch", "schedule", "one microbatch is not run", lostMicrobatch},
+      {"overwritten_sum", "schedule", "a sum over microbatches is the last of them", overwrittenSum},
+      {"lost_write", "schedule", "a variable keeps its old value", lostWrite},
+  };
+  return list;
+}
+
+} // namespace
+
+const Sabotage *findSabotage(const std::string &name) {
+  for (const Sabotage &sabotage : sabotages())
+    if (sabotage.name == name)
+      return &sabotage;
+  return nullptr;
+}
+
+std::string sabotageNames() {
+  std::string names;
+  for (const Sabotage &sabotage : sabotages())
+    names += (names.empty() ? "" : ", ") + sabotage.name;
+  return names;
+}
+
+} // namespace weft

@@ -1,0 +1,56 @@
+"""weft-run --check-phases on run files: every phase of the compiler keeps what the program before it computes, on one
+device and on meshes; and says so when one does not."""
+
+import os
+
+from harness import ROOT, SystemTest
+
+RUN = """
+model: {{family: llama, hidden_size: 12, num_hidden_layers: 1, num_attention_heads: 4, num_key_value_heads: 2, intermediate_size: 17, vocab_size: 261{tied}}}
+tokenizer: {{kind: bytes}}
+data: {{train: [{{path: {text}}}], sequence_length: 4}}
+optimizer: {{kind: {optimizer}, lr: 1.0e-2, epsilon: 1.0e-3}}
+precision: {{recipe: {recipe}}}
+train: {{steps: 4, micro_batch: 1, global_batch: 8}}
+"""
+
+
+class CheckPhasesTest(SystemTest):
+    def runFile(self, name="run.yaml", tied="", optimizer="adamw", recipe="fp32"):
+        text = os.path.join(ROOT, "README.md")
+        return self.write(name, RUN.format(tied=tied, optimizer=optimizer, recipe=recipe, text=text))
+
+    def check(self, path, *arguments):
+        return self.command("weft-run", path, "--check-phases", *arguments, timeout=300)
+
+    def holds(self, path, *arguments):
+        done = self.check(path, *arguments)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("no phase changed a value", done.stdout)
+        return done.stdout
+
+    def test_one_device(self):
+        output = self.holds(self.runFile())
+        for program in ("step", "evaluate", "generate"):
+            self.assertRegex(output, rf"(?m)^schedule +{program} ")
+
+    def test_lower_precision_is_the_same_exact_program(self):
+        self.holds(self.runFile(recipe="bf16", optimizer="lion"))
+
+    def test_every_scheme_of_parallelism(self):
+        plain, tied = self.runFile(), self.runFile("tied.yaml", tied=", tie_word_embeddings: true")
+        for keys in (
+            ["data_shard=4"],
+            ["data_shard=2", "zero=1", "data_replicate=2"],
+            ["data_shard=2", "zero=2", "tensor=2"],
+            ["data_shard=2", "zero=3", "tensor=4", "sequence=true"],
+        ):
+            for path in (plain, tied):
+                self.holds(path, *[argument for key in keys for argument in ("--set", f"parallel.{key}")])
+
+    def test_a_broken_phase_is_named(self):
+        done = self.check(self.runFile(), "--set", "parallel.tensor=2", "--sabotage", "drop_reduction")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("phase partition changed what", done.stdout)
+        self.assertIn("first op that differs:", done.stdout)
+        self.assertIn("phase partition is wrong", done.stderr)

@@ -1,0 +1,160 @@
+//===- RunOnRanksTest.cpp - Ranks start, agree, and stop together ---------===//
+#include "ShardedVariables.h"
+
+#include "runtime/support/ExitCode.h"
+#include "runtime/train/Anomaly.h"
+#include "runtime/train/Banner.h"
+#include "runtime/train/DataRank.h"
+#include "runtime/train/RankAgreement.h"
+#include "runtime/train/RunOnRanks.h"
+#include "tests/unit/comm/RankHarness.h"
+
+#include <gmock/gmock.h>
+
+namespace weft {
+namespace {
+
+using testing::meshWith;
+using testing::onEachRank;
+
+TEST(RunOnRanks, EachRankHasItsOwnMemoryOfThePlannedSize) {
+  std::vector<const std::byte *> places(4);
+  EXPECT_EQ(runOnRanks(testing::shardedExecutable(meshWith({{"d0", 2}, {"t0", 2}})), 1,
+                       [&](Executor &executor, Communicator &communicator) {
+                         places[static_cast<size_t>(communicator.rank())] = executor.variable(0).bytes.data();
+                         EXPECT_EQ(executor.allocatedBytes(), executor.executable().memory.arenaBytes());
+                         return communicator.barrier();
+                       }),
+            absl::OkStatus());
+  std::sort(places.begin(), places.end());
+  EXPECT_EQ(std::unique(places.begin(), places.end()), places.end());
+}
+
+TEST(RunOnRanks, TheFirstFailureStopsAllAndIsTheOneTold) {
+  for (int failing : {0, 3}) {
+    absl::Status status = runOnRanks(
+        testing::shardedExecutable(meshWith({{"d0", 4}})), 1, [&](Executor &, Communicator &communicator) {
+          if (communicator.rank() == failing)
+            return withExitCode(absl::DataLossError("a file is damaged"), ExitCode::Data);
+          return communicator.barrier(); // which that rank never reaches
+        });
+    EXPECT_EQ(status, withExitCode(absl::DataLossError("a file is damaged"), ExitCode::Data));
+    EXPECT_EQ(exitCodeOf(status), ExitCode::Data);
+  }
+}
+
+TEST(RunOnRanks, ARankThatLeavesEarlyStopsThoseThatWaitForIt) {
+  absl::Status status = runOnRanks(
+      testing::shardedExecutable(meshWith({{"d0", 2}})), 1, [&](Executor &, Communicator &communicator) {
+        return communicator.rank() == 1 ? absl::OkStatus() : communicator.barrier();
+      });
+  EXPECT_EQ(exitCodeOf(status), ExitCode::PeerLost);
+}
+
+TEST(RunOnRanks, AProgramForAnotherMachineIsRefused) {
+  Executable executable = testing::shardedExecutable(meshWith({{"d0", 2}}));
+  executable.target.instructionSet = "avx1024";
+  absl::Status status =
+      runOnRanks(executable, 1, [](Executor &, Communicator &) { return absl::OkStatus(); });
+  EXPECT_EQ(exitCodeOf(status), ExitCode::Config);
+}
+
+TEST(CheckMesh, RefusesAProgramForOtherRanks) {
+  Config config;
+  config.parallel.tensor = 2;
+  EXPECT_EQ(checkMesh(testing::shardedExecutable(meshWith({{"t0", 2}})), config), absl::OkStatus());
+  const absl::Status status = checkMesh(testing::shardedExecutable(meshWith({{"d0", 2}})), config);
+  EXPECT_EQ(status.message(),
+            "the program is for 2 ranks, 2 of them data ranks; parallel asks for 2, 1 of them data ranks. "
+            "Compile it again: weft compile RUN.yaml -o RUN.weft");
+  EXPECT_EQ(exitCodeOf(status), ExitCode::Config);
+}
+
+//===----------------------------------------------------------------------===//
+// Agreement
+//===----------------------------------------------------------------------===//
+
+TEST(AgreeOn, TheLowestRankThatFailedSpeaksForAll) {
+  onEachRank(4, [](Communicator &communicator) {
+    EXPECT_EQ(agreeOn(communicator, absl::OkStatus()), absl::OkStatus());
+    absl::Status mine;
+    if (communicator.rank() >= 2)
+      mine = withExitCode(absl::DataLossError(absl::StrCat("rank ", communicator.rank(), " is at fault")),
+                          ExitCode::Checkpoint);
+    const absl::Status agreed = agreeOn(communicator, mine);
+    EXPECT_EQ(agreed.message(), "rank 2 is at fault");
+    EXPECT_EQ(agreed.code(), absl::StatusCode::kDataLoss);
+    EXPECT_EQ(exitCodeOf(agreed), ExitCode::Checkpoint);
+  });
+}
+
+TEST(GatherTexts, OfAnyLength) {
+  onEachRank(3, [](Communicator &communicator) {
+    const std::string mine(static_cast<size_t>(5 * communicator.rank()), 'x');
+    EXPECT_THAT(*gatherTexts(communicator, mine), ::testing::ElementsAre("", "xxxxx", "xxxxxxxxxx"));
+    EXPECT_THAT(*gatherTexts(communicator, ""), ::testing::ElementsAre("", "", ""));
+  });
+}
+
+TEST(RankOfFirst, IsWhereAValueIsFirstInProgramOrder) {
+  onEachRank(3, [](Communicator &communicator) {
+    FirstNonFinite found;
+    found.order = 20 - communicator.rank();
+    EXPECT_EQ(*rankOfFirst(communicator, found), 2);
+    EXPECT_EQ(*rankOfFirst(communicator, communicator.rank() == 1 ? std::optional(found) : std::nullopt), 1);
+    EXPECT_EQ(*rankOfFirst(communicator, std::nullopt), 0);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Who reads what
+//===----------------------------------------------------------------------===//
+
+TEST(DataRank, RanksThatDifferOnOtherAxesReadTheSameSamples) {
+  const Mesh mesh = meshWith({{"d0", 3}, {"t0", 2}});
+  for (int64_t rank = 0; rank < 6; ++rank) {
+    const DataRank data = dataRankOf(mesh, rank);
+    EXPECT_EQ(data.index, rank / 2);
+    EXPECT_EQ(data.count, 3);
+    EXPECT_EQ(data.counts, rank % 2 == 0);
+  }
+  EXPECT_EQ(dataRankOf(Mesh{}, 0).count, 1);
+  EXPECT_TRUE(dataRankOf(Mesh{}, 0).counts);
+}
+
+TEST(BatchInput, IsSplitOverItsSamplesAndNothingElse) {
+  Executable executable;
+  executable.mesh = meshWith({{"d0", 2}, {"t0", 2}});
+  Program program;
+  program.name = "step";
+  const TensorType each{DType::I32, {4, 8}};
+  const auto check = [&](TensorPlacement placement) {
+    const ProgramInput input{"tokens", each, {}, true, std::move(placement)};
+    std::vector<std::string> messages;
+    for (int64_t rank = 0; rank < 4; ++rank)
+      messages.emplace_back(checkBatchInput(executable, program, input, rank, each, true).message());
+    return messages;
+  };
+  EXPECT_THAT(check({{8, 8}, {{{0}}, {{}}}}), ::testing::Each(""));
+  const std::string misfit =
+      "program 'step': input 'tokens' is not split over its samples among 2 data ranks, "
+      "and over nothing else: the trainer gives each of them samples of its own, whole";
+  EXPECT_THAT(check({}), ::testing::Each(misfit));                           // the same samples on both
+  EXPECT_THAT(check({{4, 16}, {{{}}, {{1}}}}), ::testing::Contains(misfit)); // parts of samples
+  const ProgramInput other{"tokens", {DType::I32, {2, 8}}, {}, true, {{4, 8}, {{{0}}, {{}}}}};
+  EXPECT_EQ(checkBatchInput(executable, program, other, 0, each, true).message(),
+            "program 'step': input 'tokens' is tensor<2x8xi32> per microbatch, the run file needs "
+            "tensor<4x8xi32> per microbatch (train.micro_batch, data.sequence_length)");
+}
+
+TEST(DescribeRanks, SaysHowTheWorkIsShared) {
+  const auto describe = [](ParallelConfig parallel) { return describeRanks(parallel); };
+  EXPECT_EQ(describe({}), "1 rank");
+  EXPECT_EQ(describe({1, 2, 1, 2, true}), "4 ranks: data 2 x tensor 2 (sequence parallel), zero 1");
+  EXPECT_EQ(describe({4, 1, 0, 1, false}), "4 ranks: data 4");
+  EXPECT_EQ(describe({2, 4, 3, 1, false}), "8 ranks: data_replicate 2 x data_shard 4, zero 3");
+  EXPECT_EQ(describe({1, 1, 0, 3, false}), "3 ranks: tensor 3");
+}
+
+} // namespace
+} // namespace weft

@@ -1,0 +1,99 @@
+#include "tools/weft-trials/MeshCases.h"
+
+#include "tools/weft-trials/Random.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+#include <array>
+
+namespace weft::trials {
+namespace {
+
+constexpr int64_t kMostRanks = 16;
+
+struct SmallModel {
+  const char *name;
+  int64_t hidden, layers, heads, groups, headDimension, intermediate, vocabulary, sequence;
+  bool isTied;
+};
+
+constexpr std::array<SmallModel, 4> kModels = {{
+    {"query groups", 12, 2, 4, 2, 4, 20, 24, 8, false},
+    {"tied embeddings", 10, 1, 6, 6, 2, 18, 21, 6, true},
+    {"groups < tensor", 8, 1, 8, 2, 2, 17, 16, 8, false},
+    {"odd vocabulary", 9, 1, 6, 3, 2, 13, 37, 6, false},
+}};
+
+/// A number of ranks that divides `most` and is at most `limit`.
+int64_t drawDivisor(Random &random, int64_t most, int64_t limit) {
+  std::vector<int64_t> works;
+  for (int64_t size = 1; size <= std::min(most, limit); ++size)
+    if (most % size == 0)
+      works.push_back(size);
+  return random.chooseFrom(works);
+}
+
+void drawParallel(Random &random, const SmallModel &model, ParallelConfig &parallel) {
+  parallel.tensor = drawDivisor(random, model.heads, kMostRanks);
+  int64_t left = kMostRanks / parallel.tensor;
+  parallel.dataShard = random.chance(0.75) ? random.integer(1, std::min<int64_t>(left, 8)) : 1;
+  left /= parallel.dataShard;
+  parallel.dataReplicate = random.chance(0.6) ? random.integer(1, std::min<int64_t>(left, 4)) : 1;
+  parallel.zero = parallel.dataShard > 1 ? random.integer(0, 3) : 0;
+  parallel.sequence = parallel.tensor > 1 && model.sequence % parallel.tensor == 0 && random.chance(0.6);
+}
+
+} // namespace
+
+MeshCase drawMeshCase(uint64_t seed) {
+  Random random(seed);
+  const SmallModel &model = kModels[seed % kModels.size()];
+  MeshCase item;
+  item.model = model.name;
+  Config &config = item.config;
+  config.model.hiddenSize = model.hidden;
+  config.model.numHiddenLayers = model.layers;
+  config.model.numAttentionHeads = model.heads;
+  config.model.numKeyValueHeads = model.groups;
+  config.model.headDim = model.headDimension;
+  config.model.intermediateSize = model.intermediate;
+  config.model.vocabSize = model.vocabulary;
+  config.model.maxPositionEmbeddings = model.sequence;
+  config.model.tieWordEmbeddings = model.isTied;
+  config.model.initializerRange = 0.3;
+  config.data.sequenceLength = model.sequence;
+  do
+    drawParallel(random, model, config.parallel);
+  while (config.parallel.ranks() == 1);
+  int64_t microBatches = random.integer(1, 2);
+  config.train.microBatch = random.integer(1, 2);
+  config.train.globalBatch = config.train.microBatch * config.parallel.dataRanks() * microBatches;
+  config.train.steps = 5;
+  bool isAdam = random.chance(0.5);
+  config.optimizer.kind = isAdam ? OptimizerKind::Adamw : OptimizerKind::Sgd;
+  config.optimizer.lr = isAdam ? 0.05 : 0.3;
+  config.optimizer.epsilon = 1e-3;
+  if (random.chance(0.3))
+    config.loss.labelSmoothing = 0.1, config.loss.zLoss = 1e-3;
+
+  const ParallelConfig &parallel = config.parallel;
+  auto note = [&](bool has, const std::string &feature) {
+    if (has)
+      item.features.insert(feature);
+  };
+  note(parallel.dataReplicate > 1, "replicate");
+  note(parallel.dataShard > 1, "shard");
+  note(parallel.zero > 0, absl::StrCat("zero ", parallel.zero));
+  note(parallel.tensor > 1, "tensor");
+  note(parallel.sequence, "sequence");
+  note(microBatches > 1, "microbatches");
+  note(isAdam, "adamw");
+  note(config.loss.zLoss > 0, "z-loss");
+  item.text = absl::StrCat(model.name, ", data_replicate ", parallel.dataReplicate, ", data_shard ",
+                           parallel.dataShard, ", tensor ", parallel.tensor, ": ",
+                           absl::StrJoin(item.features, ", "));
+  return item;
+}
+
+} // namespace weft::trials

@@ -1,0 +1,28 @@
+//===- MeshCases.h - Small models on random meshes --------------------------===//
+//
+// Case S: model number S modulo 4, and a mesh of up to 16 ranks, ZeRO level, sequence parallelism,
+// microbatches and optimizer drawn from S. Sizes are small and mostly odd, so parts are uneven.
+//
+//===----------------------------------------------------------------------===//
+#ifndef WEFT_TOOLS_WEFT_TRIALS_MESHCASES_H
+#define WEFT_TOOLS_WEFT_TRIALS_MESHCASES_H
+
+#include "runtime/config/Config.h"
+
+#include <set>
+#include <string>
+
+namespace weft::trials {
+
+struct MeshCase {
+  Config config;
+  std::string model;              ///< which of the four
+  std::set<std::string> features; ///< of the mesh and the plan
+  std::string text;               ///< one line
+};
+
+MeshCase drawMeshCase(uint64_t seed);
+
+} // namespace weft::trials
+
+#endif // WEFT_TOOLS_WEFT_TRIALS_MESHCASES_H

@@ -1,0 +1,178 @@
+//===- MeshTrials.cpp - Every mesh trains as one device does ----------------===//
+//
+// Each case trains five steps of a small model three times: the global program, interpreted in float64 (one
+// device); the local program, interpreted on virtual ranks; the compiled executable, in float32 on ranks that
+// are threads. Outputs, gradients and updates are compared by the norms of the invariants: 1e-9 and 1e-5.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/Pipeline.h"
+#include "compiler/model/BuildPrograms.h"
+#include "compiler/validate/Sabotage.h"
+#include "dialects/sched/SchedDialect.h"
+#include "passes/emit/Emit.h"
+#include "tools/weft-trials/Coverage.h"
+#include "tools/weft-trials/Diagnostics.h"
+#include "tools/weft-trials/MeshCases.h"
+#include "tools/weft-trials/Report.h"
+#include "tools/weft-trials/Trials.h"
+#include "tools/weft-trials/VirtualRanks.h"
+
+#include "kernels/cpu/Cpu.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <cstdio>
+
+using namespace mlir;
+
+namespace weft::trials {
+namespace {
+
+constexpr int64_t kSteps = 5;
+constexpr double kExactBound = 1e-9, kFloat32Bound = 1e-5;
+/// From so many cases on, coverage is asked for.
+constexpr int64_t kManyCases = 600, kLeastCases = 10, kLeastPairs = 2;
+
+/// A case at the levels that are compared.
+struct Levels {
+  OwningOpRef<ModuleOp> global, local;
+  Executable executable;
+};
+
+FailureOr<Levels> compileCase(MLIRContext &context, const Config &config) {
+  Levels levels;
+  OwningOpRef<ModuleOp> module = buildPrograms(&context, config);
+  if (!module)
+    return failure();
+  LogicalResult ran = runPhases(*module, config, "", "", "", [&](StringRef phase, ModuleOp after) {
+    if (phase == "update")
+      levels.global = after.clone();
+    if (phase == "partition")
+      levels.local = after.clone();
+  });
+  if (failed(ran))
+    return failure();
+  FailureOr<Executable> executable = emitExecutable(*module);
+  if (failed(executable))
+    return failure();
+  levels.executable = *std::move(executable);
+  return std::move(levels);
+}
+
+struct Worst {
+  Difference exact, float32;
+  std::string exactCase, float32Case;
+};
+
+void keepWorst(const Difference &difference, const std::string &text, Difference &worst, std::string &where) {
+  if (difference.error > worst.error)
+    worst = difference, where = text;
+}
+
+class MeshTrial {
+public:
+  MeshTrial(const Options &options, std::string instructionSet)
+      : options(options), instructionSet(std::move(instructionSet)),
+        context(MLIRContext::Threading::DISABLED),
+        report("mesh", options.sabotage.empty() ? "" : " --sabotage " + options.sabotage) {
+    context.loadDialect<nn::NnDialect, sched::SchedDialect, dist::DistDialect, func::FuncDialect>();
+  }
+
+  void run(uint64_t seed) {
+    MeshCase item = drawMeshCase(seed);
+    report.beginCase(item.model, seed);
+    DiagnosticText diagnostics(&context);
+    if (absl::Status status = compare(item, seed); !status.ok())
+      report.fail(absl::StrCat(item.text, ": ", std::string(status.message()), diagnostics.text()));
+    report.endCase();
+    std::set<std::string> features = item.features;
+    features.insert(item.model);
+    coverage.add(features);
+  }
+
+  int close() {
+    std::printf("%s", coverage.table().c_str());
+    absl::PrintF("worst tensor in float64: %.2g, %s (%s)\n", worst.exact.error, worst.exact.name,
+                 worst.exactCase);
+    absl::PrintF("worst tensor in float32: %.2g, %s (%s)\n", worst.float32.error, worst.float32.name,
+                 worst.float32Case);
+    if (options.count >= kManyCases && !options.minutes)
+      if (std::string gaps = coverage.gaps(kLeastCases, kLeastPairs); !gaps.empty()) {
+        report.beginCase("coverage", options.seed);
+        report.fail(gaps);
+        report.endCase();
+      }
+    return report.close();
+  }
+
+private:
+  absl::Status compare(const MeshCase &item, uint64_t seed) {
+    FailureOr<Levels> levels = compileCase(context, item.config);
+    if (failed(levels))
+      return absl::InternalError("cannot be compiled: ");
+    if (const Sabotage *broken = findSabotage(options.sabotage))
+      broken->apply(*levels->local); // some cases have nothing to break
+    FailureOr<Start> start = drawStart(*levels->global, kSteps, seed);
+    if (failed(start))
+      return absl::InternalError("has no start: ");
+    FailureOr<Trajectory> one = interpretSteps(*levels->global, *start);
+    if (failed(one))
+      return absl::InternalError("the global program cannot be run: ");
+    FailureOr<Trajectory> local = interpretSteps(*levels->local, *start);
+    if (failed(local))
+      return absl::InternalError("the local program cannot be run: ");
+    Difference exact = worstDifference(*one, *local);
+    report.compare("float64", exact.error, kExactBound, absl::StrCat(exact.name, " of ", item.text));
+    keepWorst(exact, item.text, worst.exact, worst.exactCase);
+    absl::StatusOr<Trajectory> ran =
+        runSteps(levels->executable, *levels->local, *start, instructionSet, options.sabotage == "element");
+    if (!ran.ok())
+      return absl::InternalError(absl::StrCat("on virtual ranks: ", std::string(ran.status().message())));
+    Difference float32 = worstDifference(*one, *ran);
+    report.compare("float32", float32.error, kFloat32Bound, absl::StrCat(float32.name, " of ", item.text));
+    keepWorst(float32, item.text, worst.float32, worst.float32Case);
+    return absl::OkStatus();
+  }
+
+  const Options &options;
+  std::string instructionSet;
+  MLIRContext context;
+  Report report;
+  Coverage coverage;
+  Worst worst;
+};
+
+bool isSabotage(const std::string &name) {
+  const Sabotage *broken = findSabotage(name);
+  return name.empty() || name == "element" || (broken && broken->phase == "partition");
+}
+
+} // namespace
+
+int runMeshTrials(const Options &options) {
+  if (!isSabotage(options.sabotage)) {
+    std::fprintf(
+        stderr,
+        "mesh: --sabotage takes element, or one of weft-run --sabotage that breaks partition, not %s\n",
+        options.sabotage.c_str());
+    return 2;
+  }
+  std::vector<cpu::InstructionSet> sets = cpu::supportedInstructionSets();
+  if (sets.empty() || !cpu::useInstructionSet(sets.back()).ok()) {
+    std::fprintf(stderr, "mesh: this machine has no instruction set that the CPU kernels know\n");
+    return 1;
+  }
+  MeshTrial trial(options, std::string(cpu::name(sets.back())));
+  Deadline deadline(options.minutes);
+  std::printf("%d steps against the interpreted global program: the local program to %g in float64, the "
+              "executable on "
+              "virtual ranks to %g in float32\n",
+              static_cast<int>(kSteps), kExactBound, kFloat32Bound);
+  for (int64_t index = 0; index < options.count && !deadline.passed(); ++index)
+    trial.run(options.seed + static_cast<uint64_t>(index));
+  return trial.close();
+}
+
+} // namespace weft::trials
