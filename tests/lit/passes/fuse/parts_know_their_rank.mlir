@@ -7,14 +7,16 @@ module attributes {dist.mesh = #mesh} {
   nn.parameter @table : tensor<7x8xf32> constant {dist.use = #dist.at<#mesh, [t0, t1], []>, dist.storage = #dist.at<#mesh, [t0, t1], []>}
 
   // CHECK-LABEL: sched.program "tied"
-  // CHECK-DAG: sched.launch "rank_offset" () {axes = array<i64: 0, 1>, size = array<i64: 7>}
-  // CHECK-DAG: %[[VALID:.*]] = sched.launch "rank_valid" () {axes = array<i64: 0, 1>, size = array<i64: 7>}
-  // CHECK: sched.launch "gather"
-  // CHECK: sched.launch "linear_cross_entropy_statistics" (%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}})
+  // CHECK-DAG: sched.launch "rank_offset"() {settings = {axes = array<i64: 0, 1>, size = array<i64: 7>}}
+  // CHECK-DAG: sched.launch "rank_valid"() {settings = {axes = array<i64: 0, 1>, size = array<i64: 7>}} : () -> tensor<i64>
+  // CHECK: %[[SHIFTED:.*]] = sched.launch "elementwise"({{.*}}-> tensor<4xi32>
+  // CHECK: sched.launch "gather"(%{{.*}}, %[[SHIFTED]])
+  // CHECK: %[[VALID:.*]] = sched.launch "rank_valid"()
+  // CHECK: sched.launch "linear_cross_entropy_statistics"(%{{.*}}, %{{.*}}, %{{.*}}, %[[VALID]])
   // CHECK-SAME: (tensor<4x8xf32>, tensor<2x8xf32>, tensor<4xi32>, tensor<i64>)
   // EVEN-LABEL: sched.program "tied"
   // EVEN-NOT: rank_valid
-  // EVEN: sched.launch "linear_cross_entropy_statistics" (%{{.*}}, %{{.*}}, %{{.*}})
+  // EVEN: sched.launch "linear_cross_entropy_statistics"(%{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}}) {
   func.func @tied(%tokens: tensor<4xi32>, %targets: tensor<4xi32>) -> tensor<4xf32> {
     %w = nn.read @table : tensor<7x8xf32>
     %x = nn.gather %w, %tokens : (tensor<7x8xf32>, tensor<4xi32>) -> tensor<4x8xf32>

@@ -12,8 +12,8 @@ module attributes {dist.mesh = #mesh} {
   // CHECK: %[[LSE:.*]], %{{.*}}, %{{.*}} = nn.linear_cross_entropy_statistics %{{.*}}, %{{.*}}, %{{.*}} {softcap = 5.000000e+00 : f64}
   // CHECK-SAME: tensor<7x8xf32, #dist.at<#mesh, [t0], []>>
   // CHECK-SAME: -> (tensor<4xf32, #dist.at<#mesh, [], lse [t0]>>, tensor<4xf32, #dist.at<#mesh, [], sum [t0]>>, tensor<4xf32, #dist.at<#mesh, [], sum [t0]>>)
-  // CHECK: %[[WHOLE:.*]] = dist.reshard %[[LSE]] : tensor<4xf32, #dist.at<#mesh, [], lse [t0]>> -> tensor<4xf32, #dist.at<#mesh, []>>
-  // CHECK: nn.linear_cross_entropy_backward %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[WHOLE]]
+  // CHECK: %[[EVERYWHERE:.*]] = dist.reshard %[[LSE]] : tensor<4xf32, #dist.at<#mesh, [], lse [t0]>> -> tensor<4xf32, #dist.at<#mesh, []>>
+  // CHECK: nn.linear_cross_entropy_backward %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[EVERYWHERE]]
   // CHECK-SAME: label_smoothing = 1.000000e-01 : f64
   // CHECK-SAME: part_of = 7 : i64
   // CHECK-SAME: -> (tensor<4x8xf32, #dist.at<#mesh, [], [], sum [t0]>>, tensor<7x8xf32, #dist.at<#mesh, [t0], []>>)
