@@ -175,11 +175,11 @@ void MeshAttr::print(AsmPrinter &printer) const {
 
 LogicalResult PlacementAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, MeshAttr mesh,
                                     ArrayRef<int64_t> ends, ArrayRef<int64_t> axes, ArrayRef<int64_t> zigzag,
-                                    ArrayRef<int64_t> sum, ArrayRef<int64_t> max) {
+                                    ArrayRef<int64_t> sum, ArrayRef<int64_t> max, ArrayRef<int64_t> lse) {
   if (!mesh)
     return emitError() << "placement without a mesh";
   SmallVector<bool> used(mesh.getSizes().size());
-  for (ArrayRef<int64_t> list : {axes, sum, max})
+  for (ArrayRef<int64_t> list : {axes, sum, max, lse})
     for (int64_t axis : list) {
       if (axis < 0 || axis >= static_cast<int64_t>(used.size()))
         return emitError() << "placement names an axis that the mesh does not have";
@@ -187,7 +187,7 @@ LogicalResult PlacementAttr::verify(llvm::function_ref<InFlightDiagnostic()> emi
         return emitError() << "placement names the axis " << mesh.getNames()[axis].getValue() << " twice";
       used[axis] = true;
     }
-  if (!llvm::is_sorted(sum) || !llvm::is_sorted(max))
+  if (!llvm::is_sorted(sum) || !llvm::is_sorted(max) || !llvm::is_sorted(lse))
     return emitError() << "pending axes are listed in the order of the mesh";
   int64_t last = 0;
   for (int64_t end : ends) {
@@ -208,19 +208,21 @@ namespace {
 ParseResult parseLists(AsmParser &parser, Placement &placement) {
   while (succeeded(parser.parseOptionalComma())) {
     Axes axes;
-    bool sum = succeeded(parser.parseOptionalKeyword("sum")),
-         max = !sum && succeeded(parser.parseOptionalKeyword("max")),
-         zigzag = !sum && !max && succeeded(parser.parseOptionalKeyword("zigzag"));
+    const auto *kind = llvm::find_if(kPendingKinds, [&](PendingKind kind) {
+      return succeeded(parser.parseOptionalKeyword(stringifyPendingKind(kind)));
+    });
+    bool isDimension = kind == kPendingKinds.end();
+    bool zigzag = isDimension && succeeded(parser.parseOptionalKeyword("zigzag"));
     SMLoc location = parser.getCurrentLocation();
     if (parseAxes(parser, placement.mesh, axes))
       return failure();
-    if (!sum && !max) {
+    if (isDimension) {
       if (placement.isPending())
-        return parser.emitError(location) << "the lists of dimensions come before sum and max";
+        return parser.emitError(location) << "the lists of dimensions come before sum, max and lse";
       placement.splits.push_back({axes, zigzag});
       continue;
     }
-    Axes &pending = sum ? placement.sum : placement.max;
+    Axes &pending = placement.pending(*kind);
     if (!pending.empty() || axes.empty())
       return parser.emitError(location) << "expects one list of pending axes, which is not empty";
     llvm::sort(axes);
@@ -234,14 +236,11 @@ void printLists(AsmPrinter &printer, const Placement &placement) {
     printer << (split.zigzag ? ", zigzag " : ", ");
     printAxes(printer, placement.mesh, split.axes);
   }
-  if (!placement.sum.empty()) {
-    printer << ", sum ";
-    printAxes(printer, placement.mesh, placement.sum);
-  }
-  if (!placement.max.empty()) {
-    printer << ", max ";
-    printAxes(printer, placement.mesh, placement.max);
-  }
+  for (PendingKind kind : kPendingKinds)
+    if (const Axes &axes = placement.pending(kind); !axes.empty()) {
+      printer << ", " << stringifyPendingKind(kind) << " ";
+      printAxes(printer, placement.mesh, axes);
+    }
 }
 
 /// The attribute of a placement that was read, checked.
@@ -254,7 +253,7 @@ PlacementAttr checkedAttribute(AsmParser &parser, SMLoc location, const Placemen
       zigzag.push_back(static_cast<int64_t>(index));
   }
   return parser.getChecked<PlacementAttr>(location, parser.getContext(), placement.mesh, ends, axes, zigzag,
-                                          placement.sum, placement.max);
+                                          placement.sum, placement.max, placement.lse);
 }
 
 ParseResult parseMesh(AsmParser &parser, MeshAttr &mesh) { return parser.parseAttribute(mesh); }
@@ -282,6 +281,7 @@ Placement placementOf(PlacementAttr attribute) {
   }
   placement.sum = Axes(attribute.getSum());
   placement.max = Axes(attribute.getMax());
+  placement.lse = Axes(attribute.getLse());
   return placement;
 }
 } // namespace weft::dist

@@ -14,8 +14,9 @@ def DistDialect : Dialect {
   let summary = "Where it lives: meshes, placements, and what changes a placement.";
   let description = [{
     A tensor's placement is the encoding of its type: per dimension the mesh axes that split it, and the axes over which
-    the value is a sum or a maximum that is still to be taken ("pending"). Over every other axis it is replicated. Every
-    op is held against its sharding rule, so a reduction that is missing, or taken twice, is a type error.
+    the value is a sum, a maximum or a log-sum-exp that is still to be taken ("pending"). Over every other axis it is
+    replicated. Every op is held against its sharding rule, so a reduction that is missing, or taken twice, is a type
+    error.
 
     In the global view a shape is that of the whole tensor (`#dist.at`), and `dist.reshard` alone changes a placement.
     After `partition` a shape is that of one rank's part, the encoding (`#dist.local`) still says of what, and
@@ -63,8 +64,9 @@ def PlacementAttr : DistAttr<"Placement", "at",
   let summary = "A placement in the global view: the shape of the type is the whole tensor's.";
   let description = [{
     One list per dimension: the axes that split it, major to minor. `zigzag [c0]` splits a dimension into twice as many
-    chunks as ranks and gives rank i the chunks i and 2n - 1 - i, which balances causal attention. `sum` and `max` list
-    the axes over which the value is pending.
+    chunks as ranks and gives rank i the chunks i and 2n - 1 - i, which balances causal attention. `sum`, `max` and `lse`
+    list the axes over which the value is pending: it is the sum, the maximum, or log(sum(exp(.))) of what the ranks
+    along them hold.
 
     Example:
     ```mlir
@@ -75,7 +77,8 @@ def PlacementAttr : DistAttr<"Placement", "at",
   }];
   let parameters = (ins "::weft::dist::MeshAttr":$mesh, ArrayRefParameter<"int64_t">:$ends,
                         ArrayRefParameter<"int64_t">:$axes, ArrayRefParameter<"int64_t">:$zigzag,
-                        ArrayRefParameter<"int64_t">:$sum, ArrayRefParameter<"int64_t">:$max);
+                        ArrayRefParameter<"int64_t">:$sum, ArrayRefParameter<"int64_t">:$max,
+                        ArrayRefParameter<"int64_t">:$lse);
 }
 
 def LocalAttr : DistAttr<"Local", "local",

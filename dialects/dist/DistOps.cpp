@@ -64,6 +64,11 @@ LogicalResult ReshardOp::verify() {
     return emitOpError() << "expects one mesh";
   if (Axes more = without(target.max, source.max); !more.empty())
     return emitOpError() << "cannot make a pending maximum over " << describe(source.mesh, more);
+  if (Axes more = without(target.lse, source.lse); !more.empty())
+    return emitOpError() << "cannot make a pending log-sum-exp over " << describe(source.mesh, more);
+  if (!target.lse.empty() || !source.lse.empty())
+    if (!isa<FloatType>(to.getElementType()))
+      return emitOpError() << "takes a log-sum-exp of " << to.getElementType() << "; only floats have one";
   for (int64_t axis : without(target.sum, source.sum))
     if (!source.isReplicatedOver(axis))
       return emitOpError() << "cannot make a pending sum over " << describe(source.mesh, {axis})
@@ -155,7 +160,10 @@ LogicalResult addSplit(Operation *op, LocalOperand &operand, int64_t dimension) 
 }
 
 LogicalResult removePending(Operation *op, LocalOperand &operand, PendingKind kind) {
-  Axes &pending = kind == PendingKind::sum ? operand.placement.sum : operand.placement.max;
+  Axes &pending = operand.placement.pending(kind);
+  if (kind == PendingKind::lse && !isa<FloatType>(operand.type.getElementType()))
+    return op->emitOpError() << "takes a log-sum-exp of " << operand.type.getElementType()
+                             << "; only floats have one";
   for (int64_t axis : operand.axes)
     if (!llvm::is_contained(pending, axis))
       return op->emitOpError() << "expects a pending " << stringifyPendingKind(kind) << " over "

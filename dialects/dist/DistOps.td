@@ -16,7 +16,7 @@ def TokenType : TypeDef<DistDialect, "Token"> {
 }
 
 def PendingKindAttr : I32EnumAttr<"PendingKind", "which reduction is still to be taken", [
-    I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"max", 1>]> {
+    I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"max", 1>, I32EnumAttrCase<"lse", 2>]> {
   let cppNamespace = "::weft::dist";
 }
 
@@ -33,7 +33,7 @@ def ReshardOp : DistOp<"reshard", [Pure]> {
     ```
 
     Constraints: global types of one shape, element type and mesh; what becomes a pending sum was replicated or already
-    pending, and nothing becomes a pending maximum.
+    pending, and nothing becomes a pending maximum or log-sum-exp.
   }];
   let arguments = (ins DistTensor:$operand);
   let results = (outs DistTensor:$result);
@@ -65,12 +65,14 @@ def AllGatherStartOp : DistStartOp<"all_gather"> {
 }
 
 def AllReduceStartOp : DistStartOp<"all_reduce"> {
-  let summary = "Takes a pending sum or maximum; every rank gets all of it.";
+  let summary = "Takes a pending reduction; every rank gets all of it.";
   let description = [{
     Example:
     ```mlir
     %t = dist.all_reduce.start sum %x over ["t0"] : tensor<2x4xf32, #pending> -> !dist.token<tensor<2x4xf32, #done>>
     ```
+
+    The kind says the reduction: `sum`, `max`, or `lse`, the logarithm of the sum of exponentials.
 
     Constraints: local types; the value is pending over the axes in this way; the result is not.
   }];
@@ -79,7 +81,7 @@ def AllReduceStartOp : DistStartOp<"all_reduce"> {
 }
 
 def ReduceScatterStartOp : DistStartOp<"reduce_scatter"> {
-  let summary = "Takes a pending sum or maximum; every rank gets its part of a dimension.";
+  let summary = "Takes a pending reduction; every rank gets its part of a dimension.";
   let description = [{
     Example:
     ```mlir

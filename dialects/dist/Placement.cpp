@@ -11,8 +11,9 @@ bool Placement::splitsOver(int64_t axis) const {
   return llvm::any_of(splits, [&](const Split &split) { return llvm::is_contained(split.axes, axis); });
 }
 bool Placement::isReplicatedOver(int64_t axis) const {
-  return !splitsOver(axis) && !llvm::is_contained(sum, axis) && !llvm::is_contained(max, axis);
+  return !splitsOver(axis) && !llvm::is_contained(allPending(), axis);
 }
+Axes Placement::allPending() const { return unite(unite(sum, max), lse); }
 bool Placement::isReplicated() const {
   return !isPending() && llvm::all_of(splits, [](const Split &split) { return split.axes.empty(); });
 }
@@ -44,7 +45,7 @@ PlacementAttr attributeOf(const Placement &placement) {
       zigzag.push_back(static_cast<int64_t>(index));
   }
   return PlacementAttr::get(placement.mesh.getContext(), placement.mesh, ends, axes, zigzag, placement.sum,
-                            placement.max);
+                            placement.max, placement.lse);
 }
 
 RankedTensorType globalType(ArrayRef<int64_t> whole, Type element, const Placement &placement) {
@@ -113,10 +114,9 @@ std::string describe(const Placement &placement) {
   };
   for (const Split &split : placement.splits)
     append(split.zigzag ? "zigzag " : "", split.axes);
-  if (!placement.sum.empty())
-    append("sum ", placement.sum);
-  if (!placement.max.empty())
-    append("max ", placement.max);
+  for (PendingKind kind : kPendingKinds)
+    if (const Axes &axes = placement.pending(kind); !axes.empty())
+      append((stringifyPendingKind(kind) + " ").str(), axes);
   return text.empty() ? "(replicated)" : text;
 }
 

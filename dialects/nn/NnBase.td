@@ -61,6 +61,7 @@ def NnI64Tensor : NnTensorOf<[I64]>;
 defvar NnDifferentiable = DeclareOpInterfaceMethods<DifferentiableOpInterface>;
 defvar NnShardable = DeclareOpInterfaceMethods<ShardingRuleOpInterface>;
 defvar NnCosted = DeclareOpInterfaceMethods<CostOpInterface>;
+defvar NnMergeable = DeclareOpInterfaceMethods<MergeableReductionOpInterface>;
 defvar NnDecomposable = DeclareOpInterfaceMethods<DecomposableOpInterface>;
 
 #endif // WEFT_DIALECTS_NN_NNBASE

@@ -56,4 +56,18 @@ def DecomposableOpInterface : OpInterface<"DecomposableOpInterface"> {
   ];
 }
 
+def MergeableReductionOpInterface : OpInterface<"MergeableReductionOpInterface"> {
+  let cppNamespace = "::weft::nn";
+  let description = [{
+    An op whose reduction over one factor is neither a sum nor a maximum, so its rule keeps that factor whole. It can be
+    written as partial statistics, over whose factor pending reductions exist, and a finish of element-wise ops.
+  }];
+  let methods = [
+    InterfaceMethod<"The factor of the op's rule that `expand` makes splittable; none in an op that is expanded.",
+      "::std::optional<int>", "mergeableFactor">,
+    InterfaceMethod<"Builds statistics and finish at the builder's insertion point; one value per result.",
+      "::llvm::SmallVector<::mlir::Value>", "expand", (ins "::mlir::OpBuilder &":$builder)>
+  ];
+}
+
 #endif // WEFT_DIALECTS_NN_NNINTERFACES

@@ -109,6 +109,11 @@ ShardingRule makeShardingRule(Operation *op, ArrayRef<StringRef> operandTerms,
   return builder.finish();
 }
 
+FactorKind ShardingRule::reducedKind(int factor, unsigned result) const {
+  return llvm::is_contained(logSumExps, static_cast<int>(result)) ? FactorKind::LogSumExp
+                                                                  : factors[factor].kind;
+}
+
 ShardingRule makeElementwiseRule(Operation *op, ArrayRef<bool> linear) {
   SmallVector<StringRef> operandTerms(op->getNumOperands(), "A"), resultTerms(op->getNumResults(), "A");
   return makeShardingRule(op, operandTerms, resultTerms, tensorType(op->getResult(0)).getRank(), "", linear);

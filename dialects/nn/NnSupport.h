@@ -42,6 +42,7 @@ enum class FactorKind : uint8_t {
   PassThrough, ///< each part computes its part of the results
   Sum,         ///< each part computes a term; the results without the factor are pending sums
   Max,         ///< likewise, pending maxima
+  LogSumExp,   ///< likewise, pending log-sum-exps
   Replicated   ///< cannot be split: every part needs the whole dimension
 };
 
@@ -73,6 +74,15 @@ struct ShardingRule {
     int operand;
   };
   llvm::SmallVector<Indices> indices = {};
+  /// Results that are log-sum-exps over a reduced factor, while others of the op are of the factor's own
+  /// kind.
+  llvm::SmallVector<int> logSumExps = {};
+  /// Factors of which the op takes a part's valid elements alone, so that padding needs no neutral element:
+  /// an op on a part with padding is given their number as one more operand, its last.
+  llvm::SmallVector<int> takesValid = {};
+
+  /// In which way result `result` is pending over the axes of a factor that it lacks.
+  FactorKind reducedKind(int factor, unsigned result) const;
 };
 
 /// The rule with one einsum-like term per operand and result ("bsh", "h"): letters that are in no result are

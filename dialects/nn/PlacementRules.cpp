@@ -46,6 +46,12 @@ dist::Placement placementFor(dist::MeshAttr mesh, ArrayRef<DimensionFactors> dim
 }
 
 namespace {
+dist::PendingKind pendingKind(FactorKind kind) {
+  return kind == FactorKind::Max         ? dist::PendingKind::max
+         : kind == FactorKind::LogSumExp ? dist::PendingKind::lse
+                                         : dist::PendingKind::sum;
+}
+
 bool has(ArrayRef<DimensionFactors> dimensions, int factor) {
   return llvm::any_of(dimensions,
                       [&](const DimensionFactors &factors) { return llvm::is_contained(factors, factor); });
@@ -60,7 +66,7 @@ dist::Placement resultPlacement(const ShardingRule &rule, dist::MeshAttr mesh, c
   for (auto [index, split] : llvm::enumerate(splits)) {
     if (split.axes.empty() || has(rule.results[result], static_cast<int>(index)))
       continue;
-    dist::Axes &pending = rule.factors[index].kind == FactorKind::Max ? placement.max : placement.sum;
+    dist::Axes &pending = placement.pending(pendingKind(rule.reducedKind(static_cast<int>(index), result)));
     pending = dist::unite(pending, split.axes);
   }
   return placement;
@@ -182,7 +188,7 @@ private:
       }
     }
     for (auto [index, value] : llvm::enumerate(op->getOperands()))
-      for (int64_t axis : dist::unite(placements[index].sum, placements[index].max))
+      for (int64_t axis : placements[index].allPending())
         if (owner[axis] >= 0) {
           auto [other, dimension] = *first[owner[axis]];
           return op->emitOpError() << "takes operand " << index << " pending over " << describe({axis})
@@ -193,6 +199,11 @@ private:
   }
 
   LogicalResult checkPending() {
+    for (unsigned index = 0; index < op->getNumOperands(); ++index)
+      if (const dist::Axes &mine = placements[index].lse; !mine.empty())
+        return op->emitOpError() << "takes operand " << index << ", whose log-sum-exp over " << describe(mine)
+                                 << " is pending: " << dist::describe(placements[index])
+                                 << ". Nothing passes one: reshard operand " << index << " first";
     if (failed(collect(rule.jointlyLinear, &dist::Placement::sum, passedSum, "sum")) ||
         failed(collect(rule.jointlyMonotone, &dist::Placement::max, passedMax, "maximum")))
       return failure();
@@ -273,6 +284,10 @@ private:
         return op->emitOpError() << "gives a result whose sum over " << describe(more)
                                  << " is not pending, as its type says: a reduction would count it "
                                  << mesh.sizeOf(more) << " times. It is " << dist::describe(wanted);
+      if (dist::Axes lost = dist::without(wanted.lse, declared.lse); !lost.empty())
+        return op->emitOpError() << "gives result " << index << ", whose log-sum-exp over " << describe(lost)
+                                 << " is pending, its type says " << dist::describe(declared)
+                                 << " instead of " << dist::describe(wanted) << ". dist.reshard takes it";
       return op->emitOpError() << "gives result " << index << " at " << dist::describe(wanted)
                                << ", its type says " << dist::describe(declared);
     }

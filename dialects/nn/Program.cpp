@@ -196,7 +196,8 @@ LogicalResult CarryOp::verify() {
       return emitOpError() << "folds floats and integers, got " << value.getType()
                            << "; nn.cast makes it an integer";
     dist::Placement placement = dist::placementOf(value);
-    if ((!placement.sum.empty() && combiner != "sum") || (!placement.max.empty() && combiner != "max"))
+    if ((!placement.sum.empty() && combiner != "sum") || (!placement.max.empty() && combiner != "max") ||
+        !placement.lse.empty())
       return emitOpError() << "folds with " << combiner
                            << " a value that is pending otherwise: " << dist::describe(placement)
                            << ". Reshard it first";

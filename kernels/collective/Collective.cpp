@@ -13,12 +13,13 @@ struct Row {
   Factory create;
 };
 /// In the order of docs/kernels.md.
-constexpr std::array<Row, 8> kTable = {{{"all_gather", collective::createAllGather},
+constexpr std::array<Row, 9> kTable = {{{"all_gather", collective::createAllGather},
                                         {"all_reduce", collective::createAllReduce},
                                         {"reduce_scatter", collective::createReduceScatter},
                                         {"all_to_all", collective::createAllToAll},
                                         {"rank_slice", collective::createRankSlice},
                                         {"rank_offset", collective::createRankOffset},
+                                        {"rank_valid", collective::createRankValid},
                                         {"rank_first", collective::createRankFirst},
                                         {"rank_mask", collective::createRankMask}}};
 

@@ -51,9 +51,11 @@ absl::StatusOr<ReduceKind> readKind(const KernelCall &call) {
     return text.status();
   std::optional<ReduceKind> kind = reduceKindFromName(*text);
   if (!kind)
-    return invalidCall(call, "kind \"", *text, "\" is none of sum, max, min");
+    return invalidCall(call, "kind \"", *text, "\" is none of sum, max, min, lse");
   if (!findFold(*kind, call.operands[0].dtype))
-    return invalidCall(call, "i1 has no sum; reduce it with max or min");
+    return *kind == ReduceKind::LogSumExp
+               ? invalidCall(call, "only floats have a log-sum-exp, got ", call.operands[0].str())
+               : invalidCall(call, "i1 has no sum; reduce it with max or min");
   return *kind;
 }
 

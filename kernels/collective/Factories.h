@@ -17,6 +17,7 @@ KernelOrError createReduceScatter(const KernelCall &call, const RankContext *con
 KernelOrError createAllToAll(const KernelCall &call, const RankContext *context);
 KernelOrError createRankSlice(const KernelCall &call, const RankContext *context);
 KernelOrError createRankOffset(const KernelCall &call, const RankContext *context);
+KernelOrError createRankValid(const KernelCall &call, const RankContext *context);
 KernelOrError createRankFirst(const KernelCall &call, const RankContext *context);
 KernelOrError createRankMask(const KernelCall &call, const RankContext *context);
 

@@ -9,12 +9,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <type_traits>
 
 namespace weft {
 namespace {
 
-constexpr std::array<std::string_view, 3> kNames = {"sum", "max", "min"};
+constexpr std::array<std::string_view, 4> kNames = {"sum", "max", "min", "lse"};
 constexpr int64_t kBlock = 1024; ///< elements in registers' form at a time
 
 /// How elements are stored, and what they are combined as.
@@ -37,6 +38,14 @@ struct F16 {
   static uint16_t store(float value) { return f16FromFloat(value); }
 };
 
+/// Minus infinity is the empty sum; of two equal infinities min - max would be no number.
+template <typename Number> Number combineLogarithms(Number so, Number next) {
+  if (so != so || next != next)
+    return so + next;
+  Number most = std::max(so, next), least = std::min(so, next);
+  return std::isinf(most) ? most : most + std::log1p(std::exp(least - most));
+}
+
 template <ReduceKind kind, typename Number> Number combine(Number so, Number next) {
   if constexpr (kind == ReduceKind::Sum && std::is_floating_point_v<Number>)
     return so + next;
@@ -45,8 +54,10 @@ template <ReduceKind kind, typename Number> Number combine(Number so, Number nex
                                static_cast<std::make_unsigned_t<Number>>(next));
   else if constexpr (kind == ReduceKind::Max)
     return next > so || next != next ? next : so; // a NaN in `so` stays: nothing is greater
-  else
+  else if constexpr (kind == ReduceKind::Min)
     return next < so || next != next ? next : so;
+  else
+    return combineLogarithms(so, next);
 }
 
 template <typename Element, ReduceKind kind>
@@ -80,6 +91,9 @@ template <typename Element> FoldFunction select(ReduceKind kind) {
     return fold<Element, ReduceKind::Max>;
   case ReduceKind::Min:
     return fold<Element, ReduceKind::Min>;
+  case ReduceKind::LogSumExp:
+    if constexpr (std::is_floating_point_v<typename Element::Combined>)
+      return fold<Element, ReduceKind::LogSumExp>;
   }
   return nullptr;
 }

@@ -2,7 +2,8 @@
 //
 // One element after the other: the first rank's value, then each further rank's combined into it, in the
 // element type; bf16 and f16 are combined in float32 and rounded once at the end. Integer sums wrap. A NaN
-// wins over numbers in maxima and minima.
+// wins over numbers in maxima and minima. A log-sum-exp, log(exp(a) + exp(b)), is combined as
+// max + log1p(exp(min - max)), which neither overflows nor loses the smaller one early.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_KERNELS_COLLECTIVE_FOLD_H
@@ -17,7 +18,7 @@
 
 namespace weft {
 
-enum class ReduceKind : uint8_t { Sum, Max, Min };
+enum class ReduceKind : uint8_t { Sum, Max, Min, LogSumExp };
 std::string_view name(ReduceKind kind);
 std::optional<ReduceKind> reduceKindFromName(std::string_view name);
 
@@ -27,7 +28,7 @@ std::optional<ReduceKind> reduceKindFromName(std::string_view name);
 using FoldFunction = void (*)(std::span<const void *const> sources, int64_t offset, void *result,
                               int64_t count);
 
-/// Null where there is no such reduction: i1 has no sum.
+/// Null where there is no such reduction: i1 has no sum, and only floats have a log-sum-exp.
 FoldFunction findFold(ReduceKind kind, DType type);
 
 } // namespace weft

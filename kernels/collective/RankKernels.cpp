@@ -1,6 +1,7 @@
-//===- RankKernels.cpp - rank_slice, rank_offset, rank_first, rank_mask ---===//
+//===- RankKernels.cpp - Kernels that know their rank and talk to no other -===//
 //
-// Kernels that know their rank and talk to no other.
+// rank_slice, rank_offset, rank_valid, rank_first, rank_mask: all that depends on the rank is decided when
+// the kernel is created.
 //
 //===----------------------------------------------------------------------===//
 #include "kernels/collective/BoxCopy.h"
@@ -87,7 +88,10 @@ KernelOrError createRankSlice(const KernelCall &call, const RankContext *context
       });
 }
 
-KernelOrError createRankOffset(const KernelCall &call, const RankContext *context) {
+namespace {
+/// A kernel that writes a number of this rank's part of a dimension of `size` elements.
+KernelOrError createPartNumber(const KernelCall &call, const RankContext *context,
+                               int64_t DimensionPart::*number) {
   WEFT_CHECK_RANK_CALL(expectTensors(call, 0, 1));
   if (call.results[0] != TensorType{DType::I64, {}})
     return invalidCall(call, "result 0 must be tensor<i64>, got ", call.results[0].str());
@@ -102,10 +106,19 @@ KernelOrError createRankOffset(const KernelCall &call, const RankContext *contex
     return group.status();
   if (!context)
     return makeKernelWithoutRank(false);
-  int64_t start = group->ownPart(*size).start;
-  return makeRankKernel([start](const KernelArguments &arguments, ThreadPool &) {
-    *static_cast<int64_t *>(arguments.results[0]) = start;
+  int64_t value = group->ownPart(*size).*number;
+  return makeRankKernel([value](const KernelArguments &arguments, ThreadPool &) {
+    *static_cast<int64_t *>(arguments.results[0]) = value;
   });
+}
+} // namespace
+
+KernelOrError createRankOffset(const KernelCall &call, const RankContext *context) {
+  return createPartNumber(call, context, &DimensionPart::start);
+}
+
+KernelOrError createRankValid(const KernelCall &call, const RankContext *context) {
+  return createPartNumber(call, context, &DimensionPart::valid);
 }
 
 KernelOrError createRankFirst(const KernelCall &call, const RankContext *context) {

@@ -1,11 +1,11 @@
 //===- LinearCrossEntropy.cpp - Cross-entropy of x w^T, block by block ----===//
 //
-// The three kernels are one walk over blocks of rows. Forward: each vocabulary tile's logits give a partial
-// log-sum-exp, and the partials fold in order. Backward: the block's logits become their gradients in place,
-// tile by tile; a tile owns its rows of dw and adds each block's share in order (in float32, in the result
-// itself where that is float32); dx sums over the tiles in order. Forward and backward together compute the
-// logits once. The products have the same shapes in all three, so the bits agree; no rows x vocabulary array
-// exists.
+// The four kernels are one walk over blocks of rows. Forward: each vocabulary tile's logits give a partial
+// log-sum-exp, and the partials fold in order. Statistics: likewise, and the partial results of a part of the
+// vocabulary are the results. Backward: the block's logits become their gradients in place, tile by tile; a
+// tile owns its rows of dw and adds each block's share in order (in float32, in the result itself where that
+// is float32); dx sums over the tiles in order. Forward and backward together compute the logits once. The
+// products have the same shapes in all of them, so the bits agree; no rows x vocabulary array exists.
 //
 //===----------------------------------------------------------------------===//
 #include "kernels/common/ThreadPool.h"
@@ -20,7 +20,7 @@
 namespace weft::cpu {
 namespace {
 
-enum class Direction { Forward, Backward, Both };
+enum class Direction { Forward, Statistics, Backward, Both };
 
 /// The tensors of a launch by name, wherever they are in the signature; null where it has none.
 struct Tensors {
@@ -28,24 +28,34 @@ struct Tensors {
   const int32_t *targets = nullptr;
   const void *lse = nullptr; ///< read by the gradients; in Both, what the forward half has just written
   void *loss = nullptr, *zLoss = nullptr, *lseResult = nullptr, *xGradient = nullptr, *wGradient = nullptr;
+  void *targetLogit = nullptr, *logitSum = nullptr; ///< of the statistics
+  int64_t words = 0;                                ///< rows of w that exist: the first, and often all
 
-  Tensors(Direction direction, const KernelArguments &arguments) {
+  Tensors(Direction direction, const LinearCrossEntropyShape &shape, const KernelArguments &arguments) {
     size_t operand = 0, result = 0;
-    if (direction != Direction::Forward) {
+    const bool gradients = direction == Direction::Backward || direction == Direction::Both;
+    if (gradients) {
       lossGradient = arguments.operands[operand++];
       zLossGradient = arguments.operands[operand++];
     }
     x = arguments.operands[operand++];
     w = arguments.operands[operand++];
     targets = static_cast<const int32_t *>(arguments.operands[operand++]);
-    if (direction != Direction::Backward) {
+    if (direction == Direction::Statistics) {
+      lseResult = arguments.results[result++];
+      targetLogit = arguments.results[result++];
+      logitSum = arguments.results[result];
+    } else if (direction == Direction::Backward) {
+      lse = arguments.operands[operand++];
+    } else {
       loss = arguments.results[result++];
       zLoss = arguments.results[result++];
       lse = lseResult = arguments.results[result++];
-    } else {
-      lse = arguments.operands[operand];
     }
-    if (direction != Direction::Forward) {
+    words = shape.vocabulary;
+    if (shape.hasValid)
+      words = std::clamp(*static_cast<const int64_t *>(arguments.operands[operand]), int64_t{0}, words);
+    if (gradients) {
       xGradient = arguments.results[result++];
       wGradient = arguments.results[result];
     }
@@ -66,25 +76,24 @@ public:
   }
 
   void run(const KernelArguments &arguments, ThreadPool &threads) const override {
-    const Tensors tensors(direction, arguments);
+    const Tensors tensors(direction, shape, arguments);
     const Shared shared(*this, arguments.workspace);
     for (int64_t first = 0; first < shape.rows; first += shape.rowBlock) {
       const Rows rows = {first, std::min(shape.rowBlock, shape.rows - first),
                          convertRows(tensors, first, shared, threads)};
       forEachTileOf(tileLanes, arguments, threads, [&](int64_t tile, const Lane &lane) {
         const LogitTile<T> logits = computeLogits(tensors, rows, tile, shared, lane);
-        if (writesLosses())
+        if (reducesRows())
           reduceTile(tensors, rows, tile, logits, shared);
         else
           differentiateTile(tensors, rows, tile, logits, shared);
       });
-      if (writesLosses())
-        threads.forEachTile(rowParts(),
-                            [&](int64_t part, int) { finishLosses(tensors, rows, part, shared); });
+      if (reducesRows())
+        threads.forEachTile(rowParts(), [&](int64_t part, int) { finishRows(tensors, rows, part, shared); });
       if (direction == Direction::Both)
         threads.forEachTile(shape.vocabularyTiles(), [&](int64_t tile, int) {
-          differentiateTile(tensors, rows, tile, logitTile(rows, tile, shared.logits + tileOffset(tile)),
-                            shared);
+          differentiateTile(tensors, rows, tile,
+                            logitTile(tensors, rows, tile, shared.logits + tileOffset(tile)), shared);
         });
       if (writesGradients())
         forEachTileOf(gradientLanes, arguments, threads, [&](int64_t tile, const Lane &lane) {
@@ -97,8 +106,9 @@ private:
   static constexpr int64_t kRowPart = 64;     ///< rows of one tile of dx, and of one tile of losses
   static constexpr int64_t kColumnPart = 512; ///< columns of one tile of dx
 
-  bool writesLosses() const { return direction != Direction::Backward; }
-  bool writesGradients() const { return direction != Direction::Forward; }
+  bool reducesRows() const { return direction != Direction::Backward; }
+  bool writesGradients() const { return direction == Direction::Backward || direction == Direction::Both; }
+  bool sumsLogits() const { return direction == Direction::Statistics || shape.labelSmoothing > 0; }
   int64_t rowParts() const { return (shape.rowBlock + kRowPart - 1) / kRowPart; }
   int64_t columnParts() const { return (shape.hidden + kColumnPart - 1) / kColumnPart; }
   /// The logits of a block lie tile by tile, so that each product writes a dense matrix.
@@ -111,14 +121,14 @@ private:
     Shared(const LinearCrossEntropy &kernel, void *base) {
       const LinearCrossEntropyShape &shape = kernel.shape;
       const int64_t tiles = shape.vocabularyTiles(),
-                    partials = kernel.writesLosses() ? tiles * shape.rowBlock : 0;
+                    partials = kernel.reducesRows() ? tiles * shape.rowBlock : 0;
       Scratch scratch(base);
       x = scratch.take<T>(bufferElements<T>(shape.input, shape.rowBlock, shape.hidden));
       logits = scratch.take<T>(kernel.writesGradients() ? kernel.tileOffset(tiles) : 0);
       maximum = scratch.take<T>(partials);
       sum = scratch.take<T>(partials);
-      total = scratch.take<T>(shape.labelSmoothing > 0 ? partials : 0);
-      targetLogit = scratch.take<T>(kernel.writesLosses() ? shape.rowBlock : 0);
+      total = scratch.take<T>(kernel.sumsLogits() ? partials : 0);
+      targetLogit = scratch.take<T>(kernel.reducesRows() ? shape.rowBlock : 0);
       const bool gradients = kernel.writesGradients();
       xGradient = scratch.take<T>(
           gradients ? bufferElements<T>(shape.inputGradient, shape.rowBlock, shape.hidden) : 0);
@@ -169,23 +179,30 @@ private:
     return {shared.x, h};
   }
 
-  int64_t columnsOf(int64_t tile) const {
+  /// Words of the tile, and those of them that exist.
+  int64_t widthOf(int64_t tile) const {
     return std::min(shape.vocabularyTile, shape.vocabulary - tile * shape.vocabularyTile);
   }
-  LogitTile<T> logitTile(const Rows &rows, int64_t tile, T *logits) const {
-    return {logits, shape.vocabularyTile, rows.count, columnsOf(tile)};
+  int64_t columnsOf(const Tensors &tensors, int64_t tile) const {
+    return std::clamp(tensors.words - tile * shape.vocabularyTile, int64_t{0}, shape.vocabularyTile);
+  }
+  LogitTile<T> logitTile(const Tensors &tensors, const Rows &rows, int64_t tile, T *logits) const {
+    return {logits, shape.vocabularyTile, rows.count, columnsOf(tensors, tile)};
   }
   /// Rows of w from `tile`, columns [column, column + columns).
   Block<T> weightTile(const Tensors &tensors, int64_t tile, int64_t column, int64_t columns,
                       const Lane &lane) const {
     const int64_t offset = tile * shape.vocabularyTile * shape.hidden + column;
-    return loadBlock(shape.weight, tensors.w, {offset, columnsOf(tile), columns, shape.hidden}, lane.w);
+    return loadBlock(shape.weight, tensors.w, {offset, columnsOf(tensors, tile), columns, shape.hidden},
+                     lane.w);
   }
 
   LogitTile<T> computeLogits(const Tensors &tensors, const Rows &rows, int64_t tile, const Shared &shared,
                              const Lane &lane) const {
     const LogitTile<T> logits =
-        logitTile(rows, tile, writesGradients() ? shared.logits + tileOffset(tile) : lane.logits);
+        logitTile(tensors, rows, tile, writesGradients() ? shared.logits + tileOffset(tile) : lane.logits);
+    if (logits.columns == 0)
+      return logits;
     const Block<T> w = weightTile(tensors, tile, 0, shape.hidden, lane);
     multiplyBlocks(rows.count, logits.columns, shape.hidden, rows.x.data, {rows.x.stride, 1}, w.data,
                    {1, w.stride}, logits.logits, logits.stride, T(0));
@@ -195,47 +212,71 @@ private:
   }
 
   /// The column of `target` in the tile, or -1 where it is elsewhere or does not count.
-  int64_t targetColumn(int32_t target, int64_t tile) const {
+  int64_t targetColumn(const Tensors &tensors, int64_t row, int64_t tile) const {
+    const int32_t target = tensors.targets[row];
     const int64_t column = target - tile * shape.vocabularyTile;
-    return shape.counts(target) && column >= 0 && column < columnsOf(tile) ? column : -1;
+    return shape.counts(target) && column >= 0 && column < columnsOf(tensors, tile) ? column : -1;
   }
 
   void reduceTile(const Tensors &tensors, const Rows &rows, int64_t tile, const LogitTile<T> &logits,
                   const Shared &shared) const {
     const int64_t partial = tile * shape.rowBlock;
     reduceLogits(logits, shared.maximum + partial, shared.sum + partial,
-                 shape.labelSmoothing > 0 ? shared.total + partial : nullptr);
+                 sumsLogits() ? shared.total + partial : nullptr);
     for (int64_t r = 0; r < rows.count; ++r)
-      if (int64_t column = targetColumn(tensors.targets[rows.first + r], tile); column >= 0)
+      if (int64_t column = targetColumn(tensors, rows.first + r, tile); column >= 0)
         shared.targetLogit[r] = logits.logits[r * logits.stride + column];
   }
 
-  /// Folds the tiles' partial results of the rows of `part`, in ascending order of the vocabulary.
-  void finishLosses(const Tensors &tensors, const Rows &rows, int64_t part, const Shared &shared) const {
-    const int64_t tiles = shape.vocabularyTiles(), end = std::min((part + 1) * kRowPart, rows.count);
-    const T smoothing = static_cast<T>(shape.labelSmoothing);
-    for (int64_t r = part * kRowPart; r < end; ++r) {
-      T maximum = -std::numeric_limits<T>::infinity(), sum = 0, total = 0;
-      for (int64_t tile = 0; tile < tiles; ++tile)
-        maximum = std::max(maximum, shared.maximum[tile * shape.rowBlock + r]);
-      for (int64_t tile = 0; tile < tiles; ++tile) {
-        const int64_t partial = tile * shape.rowBlock + r;
-        sum += shared.sum[partial] * std::exp(shared.maximum[partial] - maximum);
-        if (smoothing > 0)
-          total += shared.total[partial];
-      }
-      const T lse = maximum + std::log(sum);
-      T loss = 0, zLoss = 0;
-      if (shape.counts(tensors.targets[rows.first + r])) {
-        loss = lse - (1 - smoothing) * shared.targetLogit[r];
-        if (smoothing > 0)
-          loss -= smoothing * (total / static_cast<T>(shape.vocabulary));
-        zLoss = static_cast<T>(shape.zLoss) * lse * lse;
-      }
-      storeStatistic(shape.statistics, tensors.loss, rows.first + r, loss);
-      storeStatistic(shape.statistics, tensors.zLoss, rows.first + r, zLoss);
-      storeStatistic(shape.statistics, tensors.lseResult, rows.first + r, lse);
+  /// What all tiles say of row `r` of the block, folded in ascending order of the vocabulary.
+  struct Statistics {
+    T lse, total;
+  };
+  Statistics foldTiles(int64_t r, const Shared &shared) const {
+    constexpr T kNone = -std::numeric_limits<T>::infinity();
+    const int64_t tiles = shape.vocabularyTiles();
+    T maximum = kNone, sum = 0, total = 0;
+    for (int64_t tile = 0; tile < tiles; ++tile)
+      maximum = std::max(maximum, shared.maximum[tile * shape.rowBlock + r]);
+    const T base = maximum == kNone ? T(0) : maximum; // of no word at all, log 0
+    for (int64_t tile = 0; tile < tiles; ++tile) {
+      const int64_t partial = tile * shape.rowBlock + r;
+      sum += shared.sum[partial] * std::exp(shared.maximum[partial] - base);
+      if (sumsLogits())
+        total += shared.total[partial];
     }
+    return {base + std::log(sum), total};
+  }
+
+  /// Rows of `part`: losses, or the statistics that they would be made of.
+  void finishRows(const Tensors &tensors, const Rows &rows, int64_t part, const Shared &shared) const {
+    const int64_t end = std::min((part + 1) * kRowPart, rows.count);
+    for (int64_t r = part * kRowPart; r < end; ++r) {
+      const int64_t row = rows.first + r;
+      const Statistics statistics = foldTiles(r, shared);
+      storeStatistic(shape.statistics, tensors.lseResult, row, statistics.lse);
+      if (direction == Direction::Statistics) {
+        const int32_t target = tensors.targets[row];
+        storeStatistic(shape.statistics, tensors.targetLogit, row,
+                       target >= 0 && target < tensors.words ? shared.targetLogit[r] : T(0));
+        storeStatistic(shape.statistics, tensors.logitSum, row, statistics.total);
+      } else {
+        finishLoss(tensors, row, statistics, shared.targetLogit[r]);
+      }
+    }
+  }
+
+  void finishLoss(const Tensors &tensors, int64_t row, const Statistics &statistics, T targetLogit) const {
+    const T smoothing = static_cast<T>(shape.labelSmoothing), lse = statistics.lse;
+    T loss = 0, zLoss = 0;
+    if (shape.counts(tensors.targets[row])) {
+      loss = lse - (1 - smoothing) * targetLogit;
+      if (smoothing > 0)
+        loss -= smoothing * (statistics.total / static_cast<T>(shape.vocabulary));
+      zLoss = static_cast<T>(shape.zLoss) * lse * lse;
+    }
+    storeStatistic(shape.statistics, tensors.loss, row, loss);
+    storeStatistic(shape.statistics, tensors.zLoss, row, zLoss);
   }
 
   /// Logits to their gradients in place, and their share of the tile's rows of dw.
@@ -243,7 +284,7 @@ private:
                          const Shared &shared) const {
     const T cap = static_cast<T>(shape.softcap), smoothing = static_cast<T>(shape.labelSmoothing);
     for (int64_t r = 0; r < rows.count; ++r) {
-      const int64_t row = rows.first + r, column = targetColumn(tensors.targets[row], tile);
+      const int64_t row = rows.first + r, column = targetColumn(tensors, row, tile);
       const T lossGradient = loadStatistic<T>(shape.statistics, tensors.lossGradient, row);
       const T zLossGradient = loadStatistic<T>(shape.statistics, tensors.zLossGradient, row);
       const T lse = loadStatistic<T>(shape.statistics, tensors.lse, row);
@@ -251,21 +292,26 @@ private:
       T slope = 1;
       if (column >= 0 && cap > 0)
         slope = 1 - values[column] / cap * (values[column] / cap);
-      differentiateLogits(values, logits.columns, cap,
-                          {lse, lossGradient + zLossGradient * 2 * static_cast<T>(shape.zLoss) * lse,
-                           lossGradient * smoothing / static_cast<T>(shape.vocabulary),
-                           shape.counts(tensors.targets[row])});
+      differentiateLogits(
+          values, logits.columns, cap,
+          {lse, lossGradient + zLossGradient * 2 * static_cast<T>(shape.zLoss) * lse,
+           lossGradient * smoothing / static_cast<T>(shape.smoothedWords()),
+           shape.isPart() ? lossGradient != 0 || zLossGradient != 0 : shape.counts(tensors.targets[row])});
       if (column >= 0)
         values[column] -= lossGradient * (1 - smoothing) * slope;
     }
     const bool inPlace = shape.weightGradient == kNativeType<T>;
     const int64_t offset = tile * shape.vocabularyTile * shape.hidden;
     T *gradient = (inPlace ? static_cast<T *>(tensors.wGradient) : shared.wGradient) + offset;
-    multiplyBlocks(logits.columns, shape.hidden, rows.count, logits.logits, {1, logits.stride}, rows.x.data,
-                   {rows.x.stride, 1}, gradient, shape.hidden, rows.first == 0 ? T(0) : T(1));
+    const int64_t width = widthOf(tile);
+    if (rows.first == 0) // rows of w that do not exist
+      std::fill(gradient + logits.columns * shape.hidden, gradient + width * shape.hidden, T(0));
+    if (logits.columns > 0)
+      multiplyBlocks(logits.columns, shape.hidden, rows.count, logits.logits, {1, logits.stride}, rows.x.data,
+                     {rows.x.stride, 1}, gradient, shape.hidden, rows.first == 0 ? T(0) : T(1));
     if (!inPlace && rows.first + rows.count == shape.rows)
       storeBlock(gradient, shape.hidden, shape.weightGradient, tensors.wGradient,
-                 {offset, logits.columns, shape.hidden, shape.hidden});
+                 {offset, width, shape.hidden, shape.hidden});
   }
 
   /// dx of some rows of the block and some columns of x: the sum over the vocabulary's tiles, in order.
@@ -280,11 +326,15 @@ private:
     const int64_t offset = (rows.first + first) * shape.hidden + column;
     T *gradient = inPlace ? static_cast<T *>(tensors.xGradient) + offset
                           : shared.xGradient + first * shape.hidden + column;
-    for (int64_t tile = 0; tile < shape.vocabularyTiles(); ++tile) {
+    if (tensors.words == 0)
+      for (int64_t r = 0; r < count; ++r)
+        std::fill_n(gradient + r * shape.hidden, columns, T(0));
+    for (int64_t tile = 0; tile * shape.vocabularyTile < tensors.words; ++tile) {
       const Block<T> w = weightTile(tensors, tile, column, columns, lane);
-      multiplyBlocks(
-          count, columns, columnsOf(tile), shared.logits + tileOffset(tile) + first * shape.vocabularyTile,
-          {shape.vocabularyTile, 1}, w.data, {w.stride, 1}, gradient, shape.hidden, tile == 0 ? T(0) : T(1));
+      multiplyBlocks(count, columns, columnsOf(tensors, tile),
+                     shared.logits + tileOffset(tile) + first * shape.vocabularyTile,
+                     {shape.vocabularyTile, 1}, w.data, {w.stride, 1}, gradient, shape.hidden,
+                     tile == 0 ? T(0) : T(1));
     }
     if (!inPlace)
       storeBlock(gradient, shape.hidden, shape.inputGradient, tensors.xGradient,
@@ -309,6 +359,10 @@ KernelOrError create(Direction direction, const absl::StatusOr<LinearCrossEntrop
 
 KernelOrError createLinearCrossEntropy(const KernelCall &call) {
   return create(Direction::Forward, LinearCrossEntropyShape::forward(call));
+}
+
+KernelOrError createLinearCrossEntropyStatistics(const KernelCall &call) {
+  return create(Direction::Statistics, LinearCrossEntropyShape::partial(call));
 }
 
 KernelOrError createLinearCrossEntropyBackward(const KernelCall &call) {

@@ -1,6 +1,6 @@
 //===- LinearCrossEntropyShape.cpp - Checks a cross-entropy call ----------===//
 //
-// The three kernels have the same operands in different places; each place is checked with the same few
+// The four kernels have the same operands in different places; each place is checked with the same few
 // rules, and each message names the kernel, the tensor, what it is, and what it must be.
 //
 //===----------------------------------------------------------------------===//
@@ -39,6 +39,20 @@ absl::Status readAttributes(const KernelCall &call, LinearCrossEntropyShape &sha
   if (!std::isfinite(shape.softcap) || shape.softcap < 0)
     return invalid(
         call, absl::StrCat("attribute 'softcap' is ", shape.softcap, ", but must be 0 (none) or positive"));
+  return absl::OkStatus();
+}
+
+/// Reads `part_of`, with which ignored rows are told by their gradients.
+absl::Status readPartOf(const KernelCall &call, LinearCrossEntropyShape &shape) {
+  if (!call.has("part_of"))
+    return absl::OkStatus();
+  absl::StatusOr<int64_t> words = call.integer("part_of");
+  if (!words.ok())
+    return words.status();
+  if (*words < 1)
+    return invalid(call, absl::StrCat("attribute 'part_of' is ", *words, ", but must be positive"));
+  shape.partOf = *words;
+  shape.hasIgnoreIndex = false;
   return absl::OkStatus();
 }
 
@@ -92,6 +106,18 @@ public:
     if (type.dtype != expected || !(expected == DType::F32 || (wide && expected == DType::F64)))
       fail(absl::StrCat(name, " is ", type.str(), ", but its type must be f32",
                         wide ? ", or f64 for all values per row" : ""));
+  }
+
+  /// A trailing operand that there may be.
+  void valid(const TensorType &type) {
+    if (type != TensorType{DType::I64, {}})
+      fail(absl::StrCat("valid is ", type.str(), ", but must be tensor<i64>"));
+  }
+
+  /// A part of the vocabulary has no more words than all of it.
+  void partOf(const LinearCrossEntropyShape &shape) {
+    if (shape.isPart() && shape.vocabulary > shape.partOf)
+      fail(absl::StrCat("w has ", shape.vocabulary, " words, but is part of ", shape.partOf));
   }
 
   void targets(const TensorType &type) {
@@ -151,17 +177,41 @@ absl::StatusOr<LinearCrossEntropyShape> LinearCrossEntropyShape::forward(const K
   return finish(checker, shape);
 }
 
+absl::StatusOr<LinearCrossEntropyShape> LinearCrossEntropyShape::partial(const KernelCall &call) {
+  LinearCrossEntropyShape shape;
+  Checker checker(call);
+  checker.status = readAttributes(call, shape);
+  shape.hasIgnoreIndex = false;
+  shape.hasValid = call.operands.size() == 4;
+  if (checker.status.ok() && checker.counts(shape.hasValid ? 4 : 3, 3) &&
+      checker.readSizes(call.operands[0], call.operands[1], shape)) {
+    shape.statistics = call.results[0].dtype;
+    checker.targets(call.operands[2]);
+    if (shape.hasValid)
+      checker.valid(call.operands[3]);
+    const char *names[] = {"lse", "target_logit", "logit_sum"};
+    for (size_t i = 0; i < 3; ++i)
+      checker.statistic(names[i], call.results[i], shape.statistics);
+  }
+  return finish(checker, shape);
+}
+
 absl::StatusOr<LinearCrossEntropyShape> LinearCrossEntropyShape::backward(const KernelCall &call) {
   LinearCrossEntropyShape shape;
   Checker checker(call);
   checker.status = readAttributes(call, shape);
-  if (checker.status.ok() && checker.counts(6, 2) &&
+  checker.status.Update(readPartOf(call, shape));
+  shape.hasValid = shape.isPart() && call.operands.size() == 7;
+  if (checker.status.ok() && checker.counts(shape.hasValid ? 7 : 6, 2) &&
       checker.readSizes(call.operands[2], call.operands[3], shape)) {
     shape.statistics = call.operands[0].dtype;
     checker.statistic("dloss", call.operands[0], shape.statistics);
     checker.statistic("dz_loss", call.operands[1], shape.statistics);
     checker.targets(call.operands[4]);
     checker.statistic("lse", call.operands[5], shape.statistics);
+    checker.partOf(shape);
+    if (shape.hasValid)
+      checker.valid(call.operands[6]);
     checker.data("dx", call.results[0], call.operands[2].shape);
     checker.data("dw", call.results[1], call.operands[3].shape);
     shape.inputGradient = call.results[0].dtype, shape.weightGradient = call.results[1].dtype;

@@ -1,8 +1,8 @@
 //===- LinearCrossEntropyShape.h - What a cross-entropy call asks for -----===//
 //
-// Sizes, types and attributes of the three `linear_cross_entropy` kernels, checked against the signature
-// once; and the one tiling that all three use, which is why their bits agree: rows in blocks, the vocabulary
-// in tiles, both a function of the sizes alone.
+// Sizes, types and attributes of the four `linear_cross_entropy` kernels, checked against the signature
+// once; and the one tiling that all of them use, which is why their bits agree: rows in blocks, the
+// vocabulary in tiles, both a function of the sizes alone.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_KERNELS_CPU_LINEARCROSSENTROPYSHAPE_H
@@ -18,6 +18,8 @@ struct LinearCrossEntropyShape {
   int64_t rows = 0;       ///< all leading dimensions of x together
   int64_t hidden = 0;     ///< h
   int64_t vocabulary = 0; ///< v
+  int64_t partOf = 0;     ///< words of the vocabulary that w is a part of; 0: w is all of it, and is told so
+  bool hasValid = false;  ///< an operand says how many rows of w exist
   int64_t ignoreIndex = 0;
   bool hasIgnoreIndex = false;
   double labelSmoothing = 0;
@@ -35,6 +37,11 @@ struct LinearCrossEntropyShape {
   int64_t rowBlocks() const { return (rows + rowBlock - 1) / rowBlock; }
   int64_t vocabularyTiles() const { return (vocabulary + vocabularyTile - 1) / vocabularyTile; }
 
+  /// True when w may be a part of the vocabulary: a target that it does not have belongs to another part.
+  bool isPart() const { return partOf > 0; }
+  /// What label smoothing is shared by.
+  int64_t smoothedWords() const { return isPart() ? partOf : vocabulary; }
+
   /// True when a row with this target has a loss.
   bool counts(int32_t target) const {
     return target >= 0 && target < vocabulary && !(hasIgnoreIndex && target == ignoreIndex);
@@ -42,7 +49,10 @@ struct LinearCrossEntropyShape {
 
   /// Of `linear_cross_entropy(x, w, targets) -> loss, z_loss, lse`.
   static absl::StatusOr<LinearCrossEntropyShape> forward(const KernelCall &call);
-  /// Of `linear_cross_entropy_backward(dloss, dz_loss, x, w, targets, lse) -> dx, dw`.
+  /// Of `linear_cross_entropy_statistics(x, w, targets, [valid]) -> lse, target_logit, logit_sum`.
+  static absl::StatusOr<LinearCrossEntropyShape> partial(const KernelCall &call);
+  /// Of `linear_cross_entropy_backward(dloss, dz_loss, x, w, targets, lse, [valid]) -> dx, dw`; `valid` only
+  /// with part_of.
   static absl::StatusOr<LinearCrossEntropyShape> backward(const KernelCall &call);
   /// Of `linear_cross_entropy_forward_backward(dloss, dz_loss, x, w, targets) -> loss, z_loss, lse, dx, dw`.
   static absl::StatusOr<LinearCrossEntropyShape> forwardBackward(const KernelCall &call);

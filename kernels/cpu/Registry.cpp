@@ -30,6 +30,7 @@ constexpr KernelRow kTable[] = {
     {"attention", createAttention},
     {"attention_backward", createAttentionBackward},
     {"linear_cross_entropy", createLinearCrossEntropy},
+    {"linear_cross_entropy_statistics", createLinearCrossEntropyStatistics},
     {"linear_cross_entropy_backward", createLinearCrossEntropyBackward},
     {"linear_cross_entropy_forward_backward", createLinearCrossEntropyForwardBackward},
     {"squared_norm", createSquaredNorm},

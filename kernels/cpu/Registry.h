@@ -53,6 +53,7 @@ KernelOrError createRope(const KernelCall &call);
 KernelOrError createAttention(const KernelCall &call);
 KernelOrError createAttentionBackward(const KernelCall &call);
 KernelOrError createLinearCrossEntropy(const KernelCall &call);
+KernelOrError createLinearCrossEntropyStatistics(const KernelCall &call);
 KernelOrError createLinearCrossEntropyBackward(const KernelCall &call);
 KernelOrError createLinearCrossEntropyForwardBackward(const KernelCall &call);
 KernelOrError createSquaredNorm(const KernelCall &call);

@@ -57,6 +57,16 @@ template <typename OpTy> void setLoss(KernelCall &call, OpTy op) {
   call.setNumber("softcap", op.getSoftcap().convertToDouble());
 }
 
+void setLossStatistics(KernelCall &call, nn::LinearCrossEntropyStatisticsOp op) {
+  call.setNumber("softcap", op.getSoftcap().convertToDouble());
+}
+
+void setLossBackward(KernelCall &call, nn::LinearCrossEntropyBackwardOp op) {
+  setLoss(call, op);
+  if (op.getPartOf())
+    call.setInteger("part_of", static_cast<int64_t>(*op.getPartOf()));
+}
+
 template <typename OpTy> void setRmsNorm(KernelCall &call, OpTy op) {
   call.setNumber("epsilon", op.getEpsilon().convertToDouble());
   call.setNumber("weight_offset", op.getWeightOffset().convertToDouble());
@@ -104,8 +114,9 @@ bool setAttributes(KernelCall &call, Operation *op) {
       })
       .Case<AttentionOp, AttentionBackwardOp>(
           [&](auto attention) { return setAttention(call, attention), true; })
-      .Case<LinearCrossEntropyOp, LinearCrossEntropyBackwardOp>(
-          [&](auto loss) { return setLoss(call, loss), true; })
+      .Case([&](LinearCrossEntropyOp loss) { return setLoss(call, loss), true; })
+      .Case([&](LinearCrossEntropyStatisticsOp loss) { return setLossStatistics(call, loss), true; })
+      .Case([&](LinearCrossEntropyBackwardOp loss) { return setLossBackward(call, loss), true; })
       .Default(false);
 }
 } // namespace

@@ -73,8 +73,8 @@ private:
     for (auto [dimension, split] : llvm::enumerate(here.splits))
       if (!split.axes.empty())
         leaveDimension(index, here, static_cast<int64_t>(dimension));
-    reduce(index, here, dist::without(here.sum, target.sum), false);
-    reduce(index, here, dist::without(here.max, target.max), true);
+    for (dist::PendingKind kind : dist::kPendingKinds)
+      reduce(index, here, dist::without(here.pending(kind), target.pending(kind)), kind);
     for (size_t axis = 0; axis < mesh.getSizes().size(); ++axis)
       if (here.isReplicatedOver(static_cast<int64_t>(axis)))
         splitReplicated(index, here, static_cast<int64_t>(axis));
@@ -92,7 +92,7 @@ private:
     next.splits[dimension].axes.pop_back();
     if (next.splits[dimension].axes.empty())
       next.splits[dimension].zigzag = false;
-    reach(index, {ReshardKind::AllGather, {axis}, dimension, 0, false, next, share({axis}) * bytesOf(next)});
+    reach(index, {ReshardKind::AllGather, {axis}, dimension, 0, {}, next, share({axis}) * bytesOf(next)});
     for (size_t other = 0; other < here.splits.size(); ++other) {
       if (static_cast<int64_t>(other) == dimension ||
           !(wants(other, axis) || llvm::is_contained(mayWait, axis)))
@@ -103,35 +103,34 @@ private:
                     {axis},
                     dimension,
                     static_cast<int64_t>(other),
-                    false,
+                    {},
                     moved,
                     share({axis}) * bytesOf(here)});
     }
   }
 
   /// Reduces the axes: all in one, which sends less than one after another, or one of them.
-  void reduce(int64_t index, const Placement &here, const Axes &axes, bool maximum) {
+  void reduce(int64_t index, const Placement &here, const Axes &axes, dist::PendingKind kind) {
     if (axes.size() > 1)
-      allReduce(index, here, axes, maximum);
+      allReduce(index, here, axes, kind);
     for (int64_t axis : axes) {
-      allReduce(index, here, {axis}, maximum);
-      reduceScatter(index, here, axis, maximum);
+      allReduce(index, here, {axis}, kind);
+      reduceScatter(index, here, axis, kind);
     }
   }
 
-  static Placement reduced(Placement placement, const Axes &axes, bool maximum) {
-    Axes &pending = maximum ? placement.max : placement.sum;
-    pending = dist::without(pending, axes);
+  static Placement reduced(Placement placement, const Axes &axes, dist::PendingKind kind) {
+    placement.pending(kind) = dist::without(placement.pending(kind), axes);
     return placement;
   }
 
-  void allReduce(int64_t index, const Placement &here, const Axes &axes, bool maximum) {
-    reach(index, {ReshardKind::AllReduce, axes, 0, 0, maximum, reduced(here, axes, maximum),
+  void allReduce(int64_t index, const Placement &here, const Axes &axes, dist::PendingKind kind) {
+    reach(index, {ReshardKind::AllReduce, axes, 0, 0, kind, reduced(here, axes, kind),
                   2 * share(axes) * bytesOf(here)});
   }
 
-  void reduceScatter(int64_t index, const Placement &here, int64_t axis, bool maximum) {
-    Placement next = reduced(here, {axis}, maximum);
+  void reduceScatter(int64_t index, const Placement &here, int64_t axis, dist::PendingKind kind) {
+    Placement next = reduced(here, {axis}, kind);
     for (size_t dimension = 0; dimension < here.splits.size(); ++dimension) {
       if (!wants(dimension, axis))
         continue;
@@ -141,7 +140,7 @@ private:
                     {axis},
                     static_cast<int64_t>(dimension),
                     0,
-                    maximum,
+                    kind,
                     scattered,
                     share({axis}) * bytesOf(here)});
     }
@@ -153,12 +152,12 @@ private:
         continue;
       Placement next = here;
       next.splits[dimension].axes.push_back(axis);
-      reach(index, {ReshardKind::Slice, {axis}, static_cast<int64_t>(dimension), 0, false, next, 0});
+      reach(index, {ReshardKind::Slice, {axis}, static_cast<int64_t>(dimension), 0, {}, next, 0});
     }
     if (llvm::is_contained(target.sum, axis)) {
       Placement next = here;
       next.sum = dist::unite(next.sum, {axis});
-      reach(index, {ReshardKind::KeepFirst, {axis}, 0, 0, false, next, 0});
+      reach(index, {ReshardKind::KeepFirst, {axis}, 0, 0, {}, next, 0});
     }
   }
 
@@ -210,7 +209,7 @@ private:
   }
 
   bool mayJoin(const ReshardStep &last, const ReshardStep &step) {
-    if (last.kind != step.kind || last.maximum != step.maximum)
+    if (last.kind != step.kind || last.pending != step.pending)
       return false;
     if (step.kind == ReshardKind::AllReduce || step.kind == ReshardKind::KeepFirst)
       return true;

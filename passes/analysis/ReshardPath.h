@@ -23,7 +23,7 @@ struct ReshardStep {
   dist::Axes axes;       ///< the group, major to minor
   int64_t dimension = 0; ///< gathered, scattered, sliced; of an all-to-all: from where
   int64_t target = 0;    ///< of an all-to-all: to where
-  bool maximum = false;  ///< of a reduction: a maximum instead of a sum
+  dist::PendingKind pending = dist::PendingKind::sum; ///< of a reduction
   dist::Placement after;
   double bytes = 0; ///< that a rank sends
 };

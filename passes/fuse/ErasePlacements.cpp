@@ -1,6 +1,7 @@
 #include "passes/fuse/ErasePlacements.h"
 
 #include "dialects/dist/Placement.h"
+#include "dialects/nn/FactorPlacement.h"
 #include "dialects/nn/NnDialect.h"
 #include "dialects/nn/ValueBuilder.h"
 #include "dialects/sched/SchedDialect.h"
@@ -33,14 +34,13 @@ public:
     SmallVector<Operation *> ops;
     for (Operation &op : block)
       if (!isa<dist::WaitOp>(op) &&
-          (isa<nn::GatherOp, nn::ScatterAddOp>(op) ||
-           op.getName().getDialectNamespace() == dist::DistDialect::getDialectNamespace()))
+          (isa<nn::ShardingRuleOpInterface>(op) || isa<dist::DistDialect>(op.getDialect())))
         ops.push_back(&op);
     for (Operation *op : ops) {
       if (isa<dist::ReshardOp>(op))
         return op->emitOpError() << "is of the global view; partition comes before fuse";
-      if (isa<nn::GatherOp, nn::ScatterAddOp>(op))
-        shiftIndices(op);
+      if (auto shardable = dyn_cast<nn::ShardingRuleOpInterface>(op))
+        knowPart(op, shardable.shardingRule());
       else if (failed(launch(op)))
         return failure();
     }
@@ -55,29 +55,48 @@ public:
   }
 
 private:
-  /// A rank has a part of the table: indices less the part's start reach it, and others read 0.
-  void shiftIndices(Operation *op) {
-    nn::ShardingRule rule = cast<nn::ShardingRuleOpInterface>(op).shardingRule();
-    auto [factor, operand] = rule.indices.front();
-    Value table = isa<nn::GatherOp>(op) ? op->getOperand(0) : Value(op->getResult(0));
-    Placement placement = dist::placementOf(table);
-    if (!placement || placement.splits[0].axes.empty())
-      return;
+  /// What an op must know of the part that its rank has: indices become relative to it, and an op that takes
+  /// valid elements alone is told their number where there are others.
+  static void knowPart(Operation *op, const nn::ShardingRule &rule) {
+    for (auto [factor, operand] : rule.indices)
+      if (std::optional<nn::FactorPlacement> at = nn::factorPlacement(op, rule, factor))
+        shiftIndices(op, operand, *at, llvm::is_contained(rule.takesValid, factor));
+    if (std::optional<nn::FactorPlacement> at = nn::paddedFactor(op, rule)) {
+      OpBuilder builder(op);
+      op->insertOperands(op->getNumOperands(), partNumber(builder, op->getLoc(), "rank_valid", *at));
+    }
+  }
+
+  /// Indices less the part's start reach what the rank has, and others are out of range: unless they would
+  /// reach the padding behind the part, which `opKnowsPadding` says the op leaves out itself.
+  static void shiftIndices(Operation *op, int operand, const nn::FactorPlacement &at, bool opKnowsPadding) {
     OpBuilder builder(op);
     nn::ValueBuilder b(builder, op->getLoc());
-    KernelCall call;
-    call.name = "rank_offset";
-    call.results = {{DType::I64, {}}};
-    call.setIntegers("axes", {placement.splits[0].axes.begin(), placement.splits[0].axes.end()});
-    call.setInteger("size", dist::wholeShape(nn::tensorType(table))[0]);
-    Value start = createLaunch(builder, op->getLoc(), call, {}).getResult(0),
-          indices = op->getOperand(operand);
+    Value indices = op->getOperand(operand);
     // Built without placements, like all that follows.
     auto plain = dist::withoutPlacement(nn::tensorType(indices));
-    Value offset = b.broadcast(b.cast(start, plain.getElementType()), plain.getShape(), {});
-    if (offset.getType() != indices.getType())
-      offset.setType(indices.getType());
-    op->setOperand(operand, b.sub(indices, offset));
+    auto spread = [&](Value number) {
+      Value repeated = b.broadcast(b.cast(number, plain.getElementType()), plain.getShape(), {});
+      repeated.setType(indices.getType());
+      return repeated;
+    };
+    Value shifted = b.sub(indices, spread(partNumber(builder, op->getLoc(), "rank_offset", at)));
+    if (!opKnowsPadding && !at.isEven()) {
+      Value valid = spread(partNumber(builder, op->getLoc(), "rank_valid", at));
+      shifted = b.select(b.compare(nn::Comparison::lt, shifted, valid), shifted, b.splat(shifted, -1));
+    }
+    op->setOperand(operand, shifted);
+  }
+
+  /// A number of the rank's part, a scalar i64.
+  static Value partNumber(OpBuilder &builder, Location location, const char *kernel,
+                          const nn::FactorPlacement &at) {
+    KernelCall call;
+    call.name = kernel;
+    call.results = {{DType::I64, {}}};
+    call.setIntegers("axes", {at.split.axes.begin(), at.split.axes.end()});
+    call.setInteger("size", at.size);
+    return createLaunch(builder, location, call, {}).getResult(0);
   }
 
   LogicalResult launch(Operation *op) {

@@ -90,7 +90,6 @@ private:
     for (int64_t axis : step.axes)
       names.push_back(step.after.mesh.getNames()[axis]);
     ArrayAttr axes = builder.getArrayAttr(names);
-    auto kind = step.maximum ? dist::PendingKind::max : dist::PendingKind::sum;
     auto token = dist::TokenType::get(builder.getContext(), type);
     switch (step.kind) {
     case ReshardKind::Slice:
@@ -102,11 +101,11 @@ private:
                   dist::AllGatherStartOp::create(builder, location, token, value, axes, step.dimension));
     case ReshardKind::AllReduce:
       return wait(builder, location, type,
-                  dist::AllReduceStartOp::create(builder, location, token, kind, value, axes));
+                  dist::AllReduceStartOp::create(builder, location, token, step.pending, value, axes));
     case ReshardKind::ReduceScatter:
-      return wait(
-          builder, location, type,
-          dist::ReduceScatterStartOp::create(builder, location, token, kind, value, axes, step.dimension));
+      return wait(builder, location, type,
+                  dist::ReduceScatterStartOp::create(builder, location, token, step.pending, value, axes,
+                                                     step.dimension));
     case ReshardKind::AllToAll:
       return wait(
           builder, location, type,
@@ -142,10 +141,11 @@ private:
     }
   }
 
-  /// Whether some result sums over the factor. Where indices say which part an element is of, nothing valid
-  /// meets the padding.
+  /// Whether some result sums over the factor. Where indices say which part an element is of, or the op takes
+  /// valid elements alone, nothing valid meets the padding.
   static bool isReduced(const nn::ShardingRule &rule, int factor) {
-    if (llvm::any_of(rule.indices, [&](const auto &indices) { return indices.factor == factor; }))
+    if (llvm::is_contained(rule.takesValid, factor) ||
+        llvm::any_of(rule.indices, [&](const auto &indices) { return indices.factor == factor; }))
       return false;
     return llvm::any_of(rule.results, [&](ArrayRef<nn::DimensionFactors> dimensions) {
       return llvm::none_of(dimensions, [&](const nn::DimensionFactors &factors) {

@@ -109,7 +109,7 @@ bool BlockAssigner::staysWithOperands(Operation *op, const nn::ShardingRule &rul
   if (!isSum && !isEarlyCast)
     return false;
   Placement first = dist::placementOf(op->getOperand(0));
-  if (isSum ? first.sum.empty() || !first.max.empty() : first.isPending())
+  if (isSum ? !first.isPendingSum() : first.isPending())
     return false;
   nn::FactorSplits own(rule.factors.size());
   for (auto [operand, dimensions] : llvm::zip_equal(op->getOperands(), rule.operands)) {
@@ -134,7 +134,7 @@ bool BlockAssigner::passesPending(Operation *op, const nn::ShardingRule &rule, c
                                   unsigned operand, const dist::Axes &passed) const {
   Value value = op->getOperand(operand);
   Placement here = dist::placementOf(value);
-  if (here.sum.empty() || !here.max.empty() || !rule.linear[operand] || !passed.empty() ||
+  if (!here.isPendingSum() || !rule.linear[operand] || !passed.empty() ||
       (isNarrowing(op) && !op->hasAttr("wire")))
     return false;
   for (const dist::Split &split : splits)
@@ -174,7 +174,7 @@ Value BlockAssigner::at(Value value, const Placement &target, Operation *user) {
     Placement here = dist::placementOf(version);
     if (here == target)
       return version;
-    // A version that is reduced cannot become a maximum again; sums can.
+    // Of the pending kinds, what is reduced can become a sum again, and nothing else is a target.
     if (double bytes = reshardBytes(shape, elementBytes(value), here, target); bytes < fewest)
       nearest = version, fewest = bytes;
   }

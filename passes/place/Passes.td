@@ -37,6 +37,10 @@ def Place : Pass<"weft-place", "::mlir::ModuleOp"> {
     microbatch. Parameters are gathered from storage once a step, in prepare, unless `dist.zero` is 3: then where a layer
     uses them, in each direction.
 
+    A reduction over a dimension that a parameter's use splits, and that is neither a sum nor a maximum, is first written
+    as statistics that merge: `nn.linear_cross_entropy` of a weight whose vocabulary is split becomes
+    `nn.linear_cross_entropy_statistics`, whose log-sum-exp is then pending (`lse [t0]`), and element-wise ops.
+
     Before and after, w split over t0:
     ```mlir
     %y = nn.einsum "bh,fh->bf" (%x, %w) : (tensor<4x8xf32>, tensor<6x8xf32>) -> tensor<4x6xf32>

@@ -8,6 +8,7 @@
 #include "passes/place/Place.h"
 
 #include "passes/place/Assign.h"
+#include "passes/place/ExpandMergeable.h"
 #include "passes/place/PrepareParameters.h"
 #include "passes/place/Propagate.h"
 
@@ -170,7 +171,7 @@ private:
     size_t carried = cast<nn::CarryOp>(step.getMicrobatch().front().getTerminator()).getValues().size();
     for (OpOperand &operand : yield->getOpOperands()) {
       Placement placement = dist::placementOf(operand.get());
-      placement.sum.clear(), placement.max.clear();
+      placement.clearPending();
       operand.set(assigner.at(operand.get(), placement, yield));
       step.getMicrobatch().getArgument(inputs + operand.getOperandNumber()).setType(operand.get().getType());
       step.getUpdate().getArgument(carried + operand.getOperandNumber()).setType(operand.get().getType());
@@ -178,8 +179,14 @@ private:
     return success();
   }
 
+  /// Where a parameter splits a reduction that is no sum, the reduction becomes one that it can split.
+  void expand(Block &block) {
+    expandMergeableReductions(block, [&](StringRef parameter) { return uses.lookup(parameter); });
+  }
+
   LogicalResult placeMicrobatch(nn::StepOp step) {
     Block &block = step.getMicrobatch().front();
+    expand(block);
     auto carry = cast<nn::CarryOp>(block.getTerminator());
     Propagator propagator(block, mesh);
     if (failed(seedBlock(block, propagator)))
@@ -203,6 +210,7 @@ private:
         placement.sum.clear();
       if (combiner != "max")
         placement.max.clear();
+      placement.lse.clear();
       if (zero >= 2 && name.consume_front("gradient/"))
         placement = scattered(placement, storages.lookup(name.rsplit('/').first));
       operand.set(assigner.at(operand.get(), placement, carry));
@@ -261,6 +269,7 @@ private:
         return failure();
       function.removeArgAttr(index, kAtAttribute);
     }
+    expand(block);
     Propagator propagator(block, mesh);
     if (failed(seedBlock(block, propagator)))
       return failure();

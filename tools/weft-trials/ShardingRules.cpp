@@ -55,6 +55,9 @@ public:
         checkLinear({static_cast<int>(index)});
     if (!rule.jointlyLinear.empty())
       checkLinear(rule.jointlyLinear);
+    if (auto mergeable = dyn_cast<nn::MergeableReductionOpInterface>(item.op);
+        mergeable && mergeable.mergeableFactor())
+      checkExpansion();
   }
 
 private:
@@ -173,7 +176,8 @@ private:
     }
   }
 
-  /// A result that has the factor is concatenated; one that lacks it is pending: a maximum or a sum.
+  /// A result that has the factor is concatenated; one that lacks it is pending: a maximum, a sum, or the
+  /// logarithm of a sum of exponentials.
   Tensor reassemble(int factor, size_t result, const std::vector<std::vector<Tensor>> &computed) const {
     std::vector<Tensor> parts;
     for (const std::vector<Tensor> &results : computed)
@@ -186,12 +190,42 @@ private:
       Tensor whole = *reference::concatenate(parts, at.dimension + 1);
       return *reference::reshape(whole, together(whole.shape, at));
     }
-    bool maximum = rule.factors[factor].kind == nn::FactorKind::Max;
+    nn::FactorKind kind = rule.reducedKind(factor, static_cast<unsigned>(result));
     Tensor total = parts.front();
-    for (size_t index = 1; index < parts.size(); ++index)
-      total = *reference::binary(maximum ? reference::Binary::Maximum : reference::Binary::Add, total,
-                                 parts[index]);
+    for (const Tensor &part : llvm::drop_begin(parts))
+      total = kind == nn::FactorKind::LogSumExp ? *reference::addLogarithms(total, part)
+              : kind == nn::FactorKind::Max     ? *reference::binary(reference::Binary::Maximum, total, part)
+                                                : *reference::binary(reference::Binary::Add, total, part);
     return total;
+  }
+
+  /// The expanded form gives the op's results, and its factor may be split: some op of it says so.
+  void checkExpansion() {
+    OwningOpRef<ModuleOp> module = ModuleOp::create(item.op->getLoc());
+    func::FuncOp function = makeFunction(*module, item.op->getOperandTypes());
+    OpBuilder builder = OpBuilder::atBlockEnd(&function.getBody().front());
+    auto op = cast<nn::MergeableReductionOpInterface>(builder.clone(*item.op));
+    op->setOperands(function.getArguments());
+    int64_t size = rule.factors[*op.mergeableFactor()].size;
+    SmallVector<Value> expanded = op.expand(builder);
+    finishFunction(function, expanded);
+    op->erase();
+    bool splits = llvm::any_of(function.getBody().front(), [&](Operation &part) {
+      auto shardable = dyn_cast<nn::ShardingRuleOpInterface>(part);
+      return shardable && llvm::any_of(shardable.shardingRule().takesValid, [&](int factor) {
+               return shardable.shardingRule().factors[factor].size == size;
+             });
+    });
+    if (!splits)
+      return report.fail("the expanded form keeps its factor whole: " + item.text());
+    FailureOr<std::vector<Tensor>> results = evaluate(function, item.operands);
+    if (failed(verify(*module)) || failed(results))
+      return report.fail("the expanded form cannot be evaluated: " + item.text());
+    for (size_t result = 0; result < whole.size(); ++result) {
+      Tensor given = sabotage ? addTensors((*results)[result], (*results)[result]) : (*results)[result];
+      report.compare("expansion", relativeDistance(given, whole[result]), kTolerance,
+                     absl::StrCat("result ", result, " of the expanded form: ", item.text()));
+    }
   }
 
   /// Linear in these operands together.

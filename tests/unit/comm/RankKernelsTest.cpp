@@ -54,6 +54,18 @@ TEST_P(RankKernels, AnOffsetIsWhereTheRanksPartStarts) {
   }
 }
 
+TEST_P(RankKernels, ValidIsHowManyElementsTheRanksPartHas) {
+  for (int64_t size : {1, 2, 5, 8, 11, 1000}) {
+    KernelCall valid = call("rank_valid", {}, {DType::I64, {}});
+    valid.setInteger("size", size);
+    std::vector<Bytes> results = runCall(mesh, valid, {});
+    for (int64_t rank = 0; rank < mesh.ranks(); ++rank)
+      EXPECT_EQ(decode(results[static_cast<size_t>(rank)], {DType::I64, {}}).all[0],
+                static_cast<double>(extent(rank, size).valid))
+          << size << " on rank " << rank;
+  }
+}
+
 TEST_P(RankKernels, FirstKeepsTheValueOnOneRankOfEachGroup) {
   for (bool inPlace : {false, true}) {
     TensorType type{DType::BF16, {3, 2}};
@@ -165,9 +177,11 @@ const Refused kRefused[] = {
     {"Part", [] { return over({0, 1}, along(0, gather(f32({3}), f32({7})))); },
      "kernel all_gather: a dimension of 7 over 6 ranks has parts of 2, the types say 3"},
     {"Kind", [] { return reduce(f32({4}), "mean"); },
-     "kernel all_reduce: kind \"mean\" is none of sum, max, min"},
+     "kernel all_reduce: kind \"mean\" is none of sum, max, min, lse"},
     {"SumOfTruth", [] { return reduce({DType::I1, {4}}, "sum"); },
      "kernel all_reduce: i1 has no sum; reduce it with max or min"},
+    {"LogSumExpOfIntegers", [] { return reduce({DType::I32, {4}}, "lse"); },
+     "kernel all_reduce: only floats have a log-sum-exp, got tensor<4xi32>"},
     {"SameDimension",
      [] {
        KernelCall call{"all_to_all", {f32({2, 4})}, {f32({2, 4})}, {}};
@@ -178,6 +192,13 @@ const Refused kRefused[] = {
      "kernel all_to_all: split_dimension and concat_dimension are both 1"},
     {"OffsetType", [] { return over({0}, {"rank_offset", {}, {f32({})}, {}}); },
      "kernel rank_offset: result 0 must be tensor<i64>, got tensor<f32>"},
+    {"ValidSize",
+     [] {
+       KernelCall call{"rank_valid", {}, {{DType::I64, {}}}, {}};
+       call.setInteger("size", 0);
+       return over({0}, call);
+     },
+     "kernel rank_valid: size 0 is none of a dimension"},
     {"FirstTypes", [] { return over({0}, {"rank_first", {f32({2})}, {f32({4})}, {}}); },
      "kernel rank_first: result 0 must be like operand 0, tensor<2xf32>, got tensor<4xf32>"},
     {"MaskSize", [] { return mask(f32({4}), 3, 0); },
@@ -211,7 +232,7 @@ TEST(RankKernelsWithoutARank, AreCheckedAsFarAsTheyCanBe) {
 
 TEST(RankKernels, HaveNamesThatNoOtherKernelHas) {
   for (const char *name : {"all_gather", "all_reduce", "reduce_scatter", "all_to_all", "rank_slice",
-                           "rank_offset", "rank_first", "rank_mask"})
+                           "rank_offset", "rank_valid", "rank_first", "rank_mask"})
     EXPECT_TRUE(isRankKernel(name)) << name;
   EXPECT_FALSE(isRankKernel("slice"));
 }

@@ -44,7 +44,7 @@ struct LossCase {
     call.setNumber("softcap", softcap);
     TensorType value = perRow(statistics());
     bool forward = call.name != "linear_cross_entropy_backward",
-         backward = call.name != "linear_cross_entropy";
+         backward = call.name != "linear_cross_entropy" && call.name != "linear_cross_entropy_statistics";
     if (backward)
       call.operands = {value, value};
     call.operands.insert(call.operands.end(), {x(), w(), perRow(DType::I32)});
@@ -244,6 +244,111 @@ TEST_P(LinearCrossEntropyThreads, GiveTheSameBitsInAnyNumber) {
   }
 }
 
+/// One rank's part of the vocabulary: `size` rows of w, of which the first `valid` are those from `start`.
+struct VocabularyPart {
+  int64_t start, valid, size;
+
+  /// Behind the valid rows is what would be noticed.
+  Tensor weight(const LossCase &c, const Tensor &w) const {
+    std::vector<double> all = w.values(), mine(size * c.hidden, std::nan(""));
+    std::copy_n(all.begin() + start * c.hidden, valid * c.hidden, mine.begin());
+    return Tensor({c.type, {size, c.hidden}}, mine);
+  }
+  Tensor targets(const Tensor &whole) const {
+    std::vector<double> shifted = whole.values();
+    for (double &target : shifted)
+      target -= static_cast<double>(start);
+    return Tensor(whole.type(), shifted);
+  }
+  Tensor validRows() const { return Tensor({DType::I64, {}}, {static_cast<double>(valid)}); }
+};
+
+/// Three parts of ceiling division; where that leaves nothing for the last, it is all padding.
+std::vector<VocabularyPart> partsOf(int64_t vocabulary) {
+  const int64_t size = (vocabulary + 2) / 3;
+  std::vector<VocabularyPart> parts;
+  for (int64_t start : {int64_t{0}, size, 2 * size}) {
+    const int64_t first = std::min(start, vocabulary);
+    parts.push_back({first, std::min(size, vocabulary - first), size});
+  }
+  return parts;
+}
+
+TEST_P(LinearCrossEntropy, StatisticsOfPartsOfTheVocabularyMerge) {
+  const LossCase &c = GetParam();
+  std::vector<Tensor> operands = operandsOf(c, 6);
+  LossValues expected = reference(c, operands);
+  std::vector<double> sum(c.rows()), atTarget(c.rows()), total(c.rows());
+  for (const VocabularyPart &part : partsOf(c.vocabulary)) {
+    std::vector<Tensor> given;
+    given.push_back(copyOf(operands[2]));
+    given.push_back(part.weight(c, operands[3]));
+    given.push_back(part.targets(operands[4]));
+    given.push_back(part.validRows());
+    KernelCall call = c.call("linear_cross_entropy_statistics");
+    call.operands[1].shape[0] = part.size;
+    call.operands.push_back(given.back().type());
+    auto one = runKernel(call, given, 1), results = runKernel(call, given, 3);
+    ASSERT_TRUE(one.ok() && results.ok()) << results.status();
+    for (size_t i = 0; i < results->size(); ++i)
+      EXPECT_EQ((*one)[i].bytes(), (*results)[i].bytes()) << "result " << i;
+    std::vector<double> lse = (*results)[0].values();
+    for (int64_t r = 0; r < c.rows(); ++r) {
+      EXPECT_EQ(std::isinf(lse[r]), part.valid == 0);
+      sum[r] += std::exp(lse[r] - expected.lse[r]);
+      atTarget[r] += (*results)[1].values()[r];
+      total[r] += (*results)[2].values()[r];
+    }
+  }
+  std::vector<double> targets = operands[4].values(), loss(c.rows()), ones(c.rows(), 1.0);
+  for (int64_t r = 0; r < c.rows(); ++r)
+    if (targets[r] >= 0 && targets[r] < c.vocabulary)
+      loss[r] = expected.lse[r] + std::log(sum[r]) - (1 - c.labelSmoothing) * atTarget[r] -
+                c.labelSmoothing * total[r] / c.vocabulary;
+  const double slack = slackOf(c, c.vocabulary, 1);
+  EXPECT_TRUE(isNear(sum, ones, c.statistics(), slack));
+  EXPECT_TRUE(isNear(loss, expected.loss, c.statistics(), slack));
+}
+
+TEST_P(LinearCrossEntropy, BackwardOfPartsOfTheVocabularyMerges) {
+  const LossCase &c = GetParam();
+  std::vector<Tensor> operands = operandsOf(c, 7);
+  LossValues expected = reference(c, operands);
+  for (int64_t r = 0; r < c.rows(); ++r) // rows that do not count are told by cotangents of 0
+    if (double target = operands[4].values()[r]; target < 0 || target >= c.vocabulary)
+      for (size_t which : {0, 1}) {
+        std::vector<double> cotangents = operands[which].values();
+        cotangents[r] = 0;
+        operands[which] = Tensor(operands[which].type(), cotangents);
+      }
+  std::vector<double> xGradient(expected.xGradient.size()), wGradient;
+  KernelCall call = c.call("linear_cross_entropy_backward");
+  call.setInteger("part_of", c.vocabulary);
+  for (const VocabularyPart &part : partsOf(c.vocabulary)) {
+    std::vector<Tensor> given;
+    for (size_t i : {0, 1, 2})
+      given.push_back(copyOf(operands[i]));
+    given.push_back(part.weight(c, operands[3]));
+    given.push_back(part.targets(operands[4]));
+    given.emplace_back(c.perRow(c.statistics()), expected.lse);
+    given.push_back(part.validRows());
+    KernelCall ofPart = call;
+    ofPart.operands[3].shape[0] = ofPart.results[1].shape[0] = part.size;
+    ofPart.operands.push_back(given.back().type());
+    auto results = runKernel(ofPart, given);
+    ASSERT_TRUE(results.ok()) << results.status();
+    std::vector<double> dx = (*results)[0].values(), dw = (*results)[1].values();
+    for (size_t i = 0; i < dx.size(); ++i)
+      xGradient[i] += dx[i];
+    wGradient.insert(wGradient.end(), dw.begin(), dw.begin() + part.valid * c.hidden);
+    EXPECT_THAT(std::vector<double>(dw.begin() + part.valid * c.hidden, dw.end()), testing::Each(0.0));
+  }
+  EXPECT_TRUE(isNear(xGradient, expected.xGradient, c.type,
+                     4 * slackOf(c, c.vocabulary, std::max(c.spread, largestMagnitude(expected.xGradient)))));
+  EXPECT_TRUE(isNear(wGradient, expected.wGradient, call.results[1].dtype,
+                     slackOf(c, c.rows(), std::max(c.spread, largestMagnitude(expected.wGradient)))));
+}
+
 TEST(LinearCrossEntropyGradient, EqualsCentralDifferencesInDouble) {
   LossCase c{.name = "",
              .leading = {8},
@@ -398,6 +503,19 @@ TEST(LinearCrossEntropyRefuses, WhatDoesNotFitTheSignature) {
          [](KernelCall &c) { c.operands[0].shape = {3}; });
   expect(backward, "lse is tensor<2x3xf64>, but its type must be f32",
          [](KernelCall &c) { c.operands[5].dtype = DType::F64; });
+  expect(backward, "attribute 'part_of' is 0, but must be positive",
+         [](KernelCall &c) { c.setInteger("part_of", 0); });
+  expect(backward, "w has 9 words, but is part of 8", [](KernelCall &c) { c.setInteger("part_of", 8); });
+  expect(backward, "7 operands and 2 results were given, but the signature has 6 and 2",
+         [](KernelCall &c) { c.operands.push_back({DType::I64, {}}); });
+  expect(backward, "valid is tensor<i32>, but must be tensor<i64>", [](KernelCall &c) {
+    c.setInteger("part_of", 9);
+    c.operands.push_back({DType::I32, {}});
+  });
+  expect("linear_cross_entropy_statistics", "valid is tensor<1xi64>, but must be tensor<i64>",
+         [](KernelCall &c) { c.operands.push_back({DType::I64, {1}}); });
+  expect("linear_cross_entropy_statistics", "logit_sum is tensor<6xf32>, but its shape must be 2x3",
+         [](KernelCall &c) { c.results[2].shape = {6}; });
   expect(both, "dw is tensor<4x9xf32>, but its shape must be 9x4",
          [](KernelCall &c) { c.results[4].shape = {4, 9}; });
   expect(both, "dx is tensor<2x3x4xi32>, but its type must be bf16, f16 or f32, unless x's is f64",

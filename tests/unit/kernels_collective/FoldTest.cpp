@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
 #include <vector>
 
 namespace weft::testing {
@@ -45,8 +47,44 @@ TEST(Fold, TruthHasNoSum) {
   EXPECT_THAT(foldAll<uint8_t>(ReduceKind::Min, DType::I1, {{0, 1, 1}, {0, 0, 1}}), ElementsAre(0, 0, 1));
 }
 
+TEST(Fold, LogarithmsOfSumsNeitherOverflowNorLoseTheSmallerOne) {
+  auto of = [](const std::vector<double> &parts) {
+    std::vector<std::vector<double>> sources;
+    for (double part : parts)
+      sources.push_back({part});
+    return foldAll<double>(ReduceKind::LogSumExp, DType::F64, sources)[0];
+  };
+  EXPECT_DOUBLE_EQ(of({std::log(2.0), std::log(3.0), std::log(5.0)}), std::log(10.0));
+  EXPECT_DOUBLE_EQ(of({1000, 1000}), 1000 + std::log(2.0));
+  EXPECT_DOUBLE_EQ(of({0, -40}), std::exp(-40.0));
+  EXPECT_DOUBLE_EQ(of({-1000, -1001}), -1000 + std::log1p(std::exp(-1.0)));
+}
+
+TEST(Fold, MinusInfinityIsTheLogarithmOfNothing) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity(), kNone = -kInfinity;
+  auto of = [](double a, double b) {
+    return foldAll<double>(ReduceKind::LogSumExp, DType::F64, {{a}, {b}})[0];
+  };
+  EXPECT_EQ(of(kNone, 3), 3);
+  EXPECT_EQ(of(3, kNone), 3);
+  EXPECT_EQ(of(kNone, kNone), kNone);
+  EXPECT_EQ(of(kInfinity, kInfinity), kInfinity);
+  EXPECT_EQ(of(kInfinity, kNone), kInfinity);
+  for (double other : {1.0, kNone, kInfinity}) {
+    EXPECT_TRUE(std::isnan(of(std::nan(""), other))) << other;
+    EXPECT_TRUE(std::isnan(of(other, std::nan("")))) << other;
+  }
+}
+
+TEST(Fold, OnlyFloatsHaveALogSumExp) {
+  for (DType type : {DType::I1, DType::I32, DType::I64})
+    EXPECT_EQ(findFold(ReduceKind::LogSumExp, type), nullptr);
+  constexpr uint16_t k1 = 0x3F80, k1AndLog2 = 0x3FD9; // 1.6931 in bf16
+  EXPECT_THAT(foldAll<uint16_t>(ReduceKind::LogSumExp, DType::BF16, {{k1}, {k1}}), ElementsAre(k1AndLog2));
+}
+
 TEST(Fold, KindsHaveNames) {
-  for (ReduceKind kind : {ReduceKind::Sum, ReduceKind::Max, ReduceKind::Min})
+  for (ReduceKind kind : {ReduceKind::Sum, ReduceKind::Max, ReduceKind::Min, ReduceKind::LogSumExp})
     EXPECT_EQ(reduceKindFromName(name(kind)), kind);
   EXPECT_EQ(reduceKindFromName("mean"), std::nullopt);
 }
