@@ -19,22 +19,16 @@ int64_t bytesSent(CollectiveOp operation, int64_t bytes, int64_t ranks) {
   return bytes / ranks * others + (bytes % ranks * others + ranks - 1) / ranks;
 }
 
-std::optional<CollectiveOp> collectiveOf(const KernelCall &call) {
+int64_t bytesSent(const KernelCall &call, int64_t ranks) {
   auto found = std::find(kNames.begin(), kNames.end(), call.name);
   auto operation = static_cast<CollectiveOp>(found - kNames.begin());
+  // No kernel is a barrier, or sends one rank's bytes to all: `broadcast` repeats a tensor along a dimension.
   if (found == kNames.end() || operation == CollectiveOp::Barrier || operation == CollectiveOp::Broadcast ||
       call.operands.size() != 1 || call.results.size() != 1)
-    return std::nullopt;
-  return operation;
-}
-
-int64_t bytesSent(const KernelCall &call, int64_t ranks) {
-  std::optional<CollectiveOp> operation = collectiveOf(call);
-  if (!operation)
     return 0;
   const TensorType &counted =
       operation == CollectiveOp::AllGather ? call.results.front() : call.operands.front();
-  return bytesSent(*operation, counted.bytes(), ranks);
+  return bytesSent(operation, counted.bytes(), ranks);
 }
 
 int64_t Traffic::bytes() const {

@@ -13,7 +13,6 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <string_view>
 
 namespace weft {
@@ -25,9 +24,6 @@ std::string_view name(CollectiveOp operation);
 
 /// What one rank of `ranks` sends. `bytes`: of the whole tensor; of a rank's part for AllToAll.
 int64_t bytesSent(CollectiveOp operation, int64_t bytes, int64_t ranks);
-/// The collective that a kernel is; none for any other kernel. No kernel is a barrier or sends one rank's
-/// bytes to all: `broadcast` is the one that repeats a tensor along new dimensions.
-std::optional<CollectiveOp> collectiveOf(const KernelCall &call);
 /// The same of a kernel call over a group of `ranks`; 0 for a kernel that is no collective.
 int64_t bytesSent(const KernelCall &call, int64_t ranks);
 

@@ -18,6 +18,16 @@ namespace {
 
 std::string nameOf(CollectiveOp operation) { return std::string(name(operation)); }
 
+/// The collective that a kernel is. No kernel is a barrier; `broadcast` is one that repeats a tensor along a
+/// dimension.
+std::optional<CollectiveOp> collectiveOf(const KernelCall &call) {
+  for (CollectiveOp operation : {CollectiveOp::AllGather, CollectiveOp::AllReduce,
+                                 CollectiveOp::ReduceScatter, CollectiveOp::AllToAll})
+    if (call.name == name(operation))
+      return operation;
+  return std::nullopt;
+}
+
 std::vector<int64_t> axesOf(const KernelCall &call) {
   absl::StatusOr<std::vector<int64_t>> axes = call.integers("axes");
   return axes.ok() ? *std::move(axes) : std::vector<int64_t>();
