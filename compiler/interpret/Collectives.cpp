@@ -78,10 +78,14 @@ One fold(ArrayRef<const Tensor *> members, dist::PendingKind kind, Types types) 
     return absl::InvalidArgumentError("i1 has no sum");
   DType declared = members[0]->dtype;
   DType accumulated = declared == DType::BF16 || declared == DType::F16 ? DType::F32 : declared;
-  reference::Binary op = kind == dist::PendingKind::sum ? reference::Binary::Add : reference::Binary::Maximum;
+  auto combine = [kind](const Tensor &so, const Tensor &next) {
+    return kind == dist::PendingKind::sum   ? reference::binary(reference::Binary::Add, so, next)
+           : kind == dist::PendingKind::max ? reference::binary(reference::Binary::Maximum, so, next)
+                                            : reference::addLogarithms(so, next);
+  };
   Tensor total = *members[0];
   for (const Tensor *member : members.drop_front()) {
-    One next = reference::binary(op, total, *member);
+    One next = combine(total, *member);
     if (!next.ok())
       return next;
     total = *std::move(next);

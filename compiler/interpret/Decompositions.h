@@ -19,7 +19,8 @@
 
 namespace weft::interpret {
 
-/// A block with one argument per operand of the composite; `results` are values in it.
+/// A block with one argument per operand of the composite, and one more where it must know how many elements
+/// of a rank's part are valid (nn::paddedFactor); `results` are values in it.
 struct Decomposition {
   mlir::Block block;
   llvm::SmallVector<mlir::Value> results;

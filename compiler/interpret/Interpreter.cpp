@@ -3,6 +3,7 @@
 #include "compiler/interpret/BlockWalk.h"
 #include "compiler/interpret/Collectives.h"
 #include "compiler/interpret/Context.h"
+#include "dialects/nn/FactorPlacement.h"
 #include "kernels/reference/Elementwise.h"
 #include "kernels/reference/Rounding.h"
 
@@ -19,40 +20,27 @@ LogicalResult refuse(Operation *op, const absl::Status &status) {
   return op->emitOpError() << std::string(status.message());
 }
 
-/// An operand that holds indices into a dimension of which each rank has a part.
-struct Shift {
-  unsigned operand;
-  int64_t size;
-  dist::Split split;
+/// What an op in the local view must know of the part that a rank has.
+struct PartKnowledge {
+  struct Shift {
+    unsigned operand; ///< holds indices into the factor
+    nn::FactorPlacement at;
+  };
+  SmallVector<Shift> shifts;
+  std::optional<nn::FactorPlacement> padded; ///< the op is told how many elements of it are valid
 };
 
-/// The index operands of an op in the local view whose factor is split.
-SmallVector<Shift> shiftsOf(Operation *op) {
-  SmallVector<Shift> shifts;
+PartKnowledge knowledgeOf(Operation *op) {
+  PartKnowledge knowledge;
   auto shardable = dyn_cast<nn::ShardingRuleOpInterface>(op);
   if (!shardable)
-    return shifts;
+    return knowledge;
   nn::ShardingRule rule = shardable.shardingRule();
-  auto add = [&](const nn::ShardingRule::Indices &indices, Value value,
-                 ArrayRef<nn::DimensionFactors> dimensions) {
-    dist::Placement placement = dist::placementOf(value);
-    for (auto [dimension, factors] : llvm::enumerate(dimensions))
-      if (dist::isLocal(value.getType()) && factors.size() == 1 && factors[0] == indices.factor &&
-          !placement.splits[dimension].axes.empty()) {
-        shifts.push_back({static_cast<unsigned>(indices.operand),
-                          dist::wholeShape(nn::tensorType(value))[dimension], placement.splits[dimension]});
-        return true;
-      }
-    return false;
-  };
-  for (const nn::ShardingRule::Indices &indices : rule.indices) {
-    bool found = false;
-    for (auto [value, dimensions] : llvm::zip_equal(op->getOperands(), rule.operands))
-      found = found || add(indices, value, dimensions);
-    for (auto [value, dimensions] : llvm::zip_equal(op->getResults(), rule.results))
-      found = found || add(indices, value, dimensions);
-  }
-  return shifts;
+  for (auto [factor, operand] : rule.indices)
+    if (std::optional<nn::FactorPlacement> at = nn::factorPlacement(op, rule, factor))
+      knowledge.shifts.push_back({static_cast<unsigned>(operand), *at});
+  knowledge.padded = nn::paddedFactor(op, rule);
+  return knowledge;
 }
 
 /// What an op gives is what its type says: later ops, and whoever puts parts together, rely on it.
@@ -217,7 +205,10 @@ FailureOr<Interpreter::Values> Interpreter::evaluate(Operation *op, ArrayRef<Mes
 FailureOr<Interpreter::Values> Interpreter::evaluateOnRanks(Operation *op, ArrayRef<MeshValue> operands,
                                                             const Context &context) {
   const Ranks &ranks = context.ranks;
-  SmallVector<Shift> shifts = ranks.count() > 1 ? shiftsOf(op) : SmallVector<Shift>();
+  PartKnowledge knowledge = ranks.count() > 1 ? knowledgeOf(op) : PartKnowledge();
+  auto partAt = [&](const nn::FactorPlacement &at, int64_t rank) {
+    return partOf(ranks.mesh(), rank, at.size, {axisIndices(at.split.axes)});
+  };
   std::map<std::pair<std::vector<const Tensor *>, std::vector<int64_t>>, SmallVector<Shared>> known;
   Values results(op->getNumResults(), MeshValue(ranks.count()));
   for (int64_t rank = 0; rank < ranks.count(); ++rank) {
@@ -227,16 +218,18 @@ FailureOr<Interpreter::Values> Interpreter::evaluateOnRanks(Operation *op, Array
       mine.push_back(operand[rank]);
       pointers.push_back(operand[rank].get());
     }
-    std::vector<Extent> parts;
     std::vector<int64_t> starts;
-    for (const Shift &shift : shifts) {
-      parts.push_back(partOf(ranks.mesh(), rank, shift.size, {axisIndices(shift.split.axes)}));
-      starts.push_back(parts.back().start);
-    }
+    for (const PartKnowledge::Shift &shift : knowledge.shifts)
+      starts.push_back(partAt(shift.at, rank).start);
+    if (knowledge.padded)
+      starts.push_back(partAt(*knowledge.padded, rank).start);
     SmallVector<Shared> &computed = known[{pointers, starts}];
     if (computed.empty() && op->getNumResults() > 0) {
-      for (auto [shift, part] : llvm::zip_equal(shifts, parts))
-        mine[shift.operand] = shifted(*mine[shift.operand], part);
+      for (const PartKnowledge::Shift &shift : knowledge.shifts)
+        mine[shift.operand] = shifted(*mine[shift.operand], partAt(shift.at, rank));
+      if (knowledge.padded)
+        mine.push_back(std::make_shared<const Tensor>(
+            Tensor{DType::I64, {}, {}, {partAt(*knowledge.padded, rank).valid}}));
       FailureOr<SmallVector<Shared>> evaluated = evaluator.evaluate(op, mine);
       if (failed(evaluated))
         return failure();

@@ -129,7 +129,7 @@ MeshValue Ranks::split(const Tensor &whole, Type type) const {
     return everywhere(std::make_shared<const Tensor>(whole));
   dist::Placement placement = dist::placementOf(type);
   std::vector<uint32_t> deciding = decidingAxes(placement);
-  std::vector<uint32_t> pending = axisIndices(dist::unite(placement.sum, placement.max));
+  std::vector<uint32_t> pending = axisIndices(placement.allPending());
   int64_t terms = axes.sizeOf(pending);
   std::map<int64_t, Shared> made;
   MeshValue parts;
@@ -140,20 +140,20 @@ MeshValue Ranks::split(const Tensor &whole, Type type) const {
       for (int64_t size : cast<RankedTensorType>(type).getShape())
         tensor->shape.push_back(size);
       int64_t mine = axes.indexOf(rank, pending);
-      bool isMaximum = !placement.max.empty();
+      bool isSum = placement.max.empty() && placement.lse.empty();
       PartWalk walk(*this, rank, whole.shape, placement);
       walk.run([&](int64_t, int64_t element) {
         bool holds = element >= 0 && holderOf(element, terms) == mine;
         if (isFloat(whole.dtype))
           tensor->reals.push_back(element < 0 ? poisonReal()
                                   : holds     ? whole.reals[element]
-                                  : isMaximum ? -std::numeric_limits<double>::infinity()
-                                              : 0.0);
+                                  : isSum     ? 0.0
+                                              : -std::numeric_limits<double>::infinity());
         else
           tensor->integers.push_back(element < 0 ? lowestInteger(whole.dtype)
                                      : holds     ? whole.integers[element]
-                                     : isMaximum ? lowestInteger(whole.dtype)
-                                                 : 0);
+                                     : isSum     ? 0
+                                                 : lowestInteger(whole.dtype));
       });
       part = std::move(tensor);
     }
@@ -171,10 +171,9 @@ absl::StatusOr<Tensor> Ranks::assemble(const MeshValue &value, Type type) const 
   }
   dist::Placement placement = dist::placementOf(type);
   MeshValue reduced = value;
-  for (auto [pending, kind] :
-       {std::pair(&placement.sum, dist::PendingKind::sum), std::pair(&placement.max, dist::PendingKind::max)})
-    if (!pending->empty()) {
-      absl::StatusOr<MeshValue> done = allReduce(*this, reduced, axisIndices(*pending), kind, Types::Exact);
+  for (dist::PendingKind kind : dist::kPendingKinds)
+    if (const dist::Axes &pending = placement.pending(kind); !pending.empty()) {
+      absl::StatusOr<MeshValue> done = allReduce(*this, reduced, axisIndices(pending), kind, Types::Exact);
       if (!done.ok())
         return done.status();
       reduced = *std::move(done);

@@ -65,23 +65,22 @@ dist::MeshAttr drawMesh(MLIRContext *context, Random &random, int64_t fewestAxes
 
 /// Each axis splits a dimension, or is pending, or neither. Axes are taken in random order, so that any may
 /// be the major one.
-dist::Placement drawPlacement(Random &random, dist::MeshAttr mesh, int64_t rank, bool mayMaximum,
+dist::Placement drawPlacement(Random &random, dist::MeshAttr mesh, int64_t rank, dist::PendingKind kind,
                               const dist::Placement *before) {
   dist::Placement placement = dist::replicated(mesh, rank);
   SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, mesh.getSizes().size()));
   for (size_t i = order.size(); i > 1; --i)
     std::swap(order[i - 1], order[random.integer(0, static_cast<int64_t>(i) - 1)]);
-  bool isMaximum = mayMaximum && random.chance(0.4);
   for (int64_t axis : order) {
     int64_t where = random.integer(-2, rank - 1);
     if (where >= 0)
       placement.splits[where].axes.push_back(axis);
     bool maySum = !before || llvm::is_contained(before->sum, axis) || before->isReplicatedOver(axis);
-    bool mayMax = !before || llvm::is_contained(before->max, axis);
-    if (where == -1 && (isMaximum ? mayMax : maySum))
-      (isMaximum ? placement.max : placement.sum).push_back(axis);
+    bool mayStay = !before || llvm::is_contained(before->pending(kind), axis);
+    if (where == -1 && (kind == dist::PendingKind::sum ? maySum : mayStay))
+      placement.pending(kind).push_back(axis);
   }
-  llvm::sort(placement.sum), llvm::sort(placement.max);
+  llvm::sort(placement.pending(kind));
   return placement;
 }
 
@@ -107,8 +106,15 @@ ReshardCase drawCase(MLIRContext *context, uint64_t seed) {
       item.from.splits[0].axes = {0, 1};
     return item;
   }
-  item.from = drawPlacement(random, item.mesh, rank, true, nullptr);
-  item.to = drawPlacement(random, item.mesh, rank, !item.from.max.empty(), &item.from);
+  auto drawKind = [&](bool mayMaximum, bool mayLogarithm) {
+    dist::PendingKind drawn = random.choose(
+        {dist::PendingKind::sum, dist::PendingKind::sum, dist::PendingKind::max, dist::PendingKind::lse});
+    bool may = drawn == dist::PendingKind::max ? mayMaximum : drawn != dist::PendingKind::lse || mayLogarithm;
+    return may ? drawn : dist::PendingKind::sum;
+  };
+  item.from = drawPlacement(random, item.mesh, rank, drawKind(true, isa<FloatType>(item.element)), nullptr);
+  item.to = drawPlacement(random, item.mesh, rank, drawKind(!item.from.max.empty(), !item.from.lse.empty()),
+                          &item.from);
   return item;
 }
 
@@ -161,6 +167,7 @@ Whereabouts whereabouts(const dist::Placement &placement) {
     at.splits.emplace_back(split.axes.begin(), split.axes.end());
   at.sum.assign(placement.sum.begin(), placement.sum.end());
   at.max.assign(placement.max.begin(), placement.max.end());
+  at.lse.assign(placement.lse.begin(), placement.lse.end());
   return at;
 }
 
@@ -181,6 +188,7 @@ void checkBytes(const ReshardCase &item, const std::string &sabotage, Report &re
 void runCase(MLIRContext &context, const ReshardCase &item, const std::string &sabotage, Report &report) {
   for (auto [has, note] : {std::pair(!item.from.sum.empty(), "pending sum"),
                            std::pair(!item.from.max.empty(), "pending maximum"),
+                           std::pair(!item.from.lse.empty(), "pending log-sum-exp"),
                            std::pair(!item.to.sum.empty(), "to a pending sum")})
     if (has)
       report.note(note);
