@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "llvm/ADT/TypeSwitch.h"
 
-#include <cmath>
 #include <map>
 
 using namespace mlir;
@@ -74,39 +73,19 @@ One together(ArrayRef<Tensor> parts, int64_t dimension, int64_t size) {
   return whole.ok() ? cut(*whole, dimension, 0, size) : whole;
 }
 
-/// log(sum exp) of the members, element by element: from the largest, so that nothing overflows.
-One foldLogSumExp(ArrayRef<const Tensor *> members, Types types) {
-  Tensor total = *members[0];
-  for (auto [index, value] : llvm::enumerate(total.reals)) {
-    double largest = value;
-    for (const Tensor *member : members)
-      largest =
-          std::isnan(member->reals[index]) ? member->reals[index] : std::max(largest, member->reals[index]);
-    if (!std::isfinite(largest)) {
-      value = largest;
-      continue;
-    }
-    double sum = 0;
-    for (const Tensor *member : members)
-      sum += std::exp(member->reals[index] - largest);
-    value = largest + std::log(sum);
-  }
-  if (types == Types::Declared)
-    reference::roundTo(total, total.dtype);
-  return total;
-}
-
 One fold(ArrayRef<const Tensor *> members, dist::PendingKind kind, Types types) {
   if (kind == dist::PendingKind::sum && members[0]->dtype == DType::I1)
     return absl::InvalidArgumentError("i1 has no sum");
-  if (kind == dist::PendingKind::lse)
-    return foldLogSumExp(members, types);
   DType declared = members[0]->dtype;
   DType accumulated = declared == DType::BF16 || declared == DType::F16 ? DType::F32 : declared;
-  reference::Binary op = kind == dist::PendingKind::sum ? reference::Binary::Add : reference::Binary::Maximum;
+  auto combine = [kind](const Tensor &so, const Tensor &next) {
+    return kind == dist::PendingKind::sum   ? reference::binary(reference::Binary::Add, so, next)
+           : kind == dist::PendingKind::max ? reference::binary(reference::Binary::Maximum, so, next)
+                                            : reference::addLogarithms(so, next);
+  };
   Tensor total = *members[0];
   for (const Tensor *member : members.drop_front()) {
-    One next = reference::binary(op, total, *member);
+    One next = combine(total, *member);
     if (!next.ok())
       return next;
     total = *std::move(next);

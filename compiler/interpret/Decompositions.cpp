@@ -1,5 +1,6 @@
 #include "compiler/interpret/Decompositions.h"
 
+#include "dialects/nn/FactorPlacement.h"
 #include "dialects/nn/NnDialect.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -7,6 +8,13 @@
 using namespace mlir;
 
 namespace weft::interpret {
+namespace {
+/// Whether a rank tells the op how many elements of its part are valid, as one more operand.
+bool isTold(Operation *op) {
+  auto shardable = dyn_cast<nn::ShardingRuleOpInterface>(op);
+  return shardable && nn::paddedFactor(op, shardable.shardingRule());
+}
+} // namespace
 
 Type Decompositions::typeInside(Type type) const {
   auto tensor = dyn_cast<RankedTensorType>(type);
@@ -17,7 +25,7 @@ Type Decompositions::typeInside(Type type) const {
                                widens ? Float64Type::get(type.getContext()) : tensor.getElementType());
 }
 
-FailureOr<Decomposition *> Decompositions::of(Operation *op, size_t appended) {
+FailureOr<Decomposition *> Decompositions::of(Operation *op) {
   if (auto found = built.find(op); found != built.end())
     return found->second.get();
   if (!isa<nn::DecomposableOpInterface>(op))
@@ -30,12 +38,12 @@ FailureOr<Decomposition *> Decompositions::of(Operation *op, size_t appended) {
       mapping.map(operand, argument);
   }
   Operation *copy = op->clone(mapping);
+  if (isTold(op)) {
+    auto number = RankedTensorType::get({}, IntegerType::get(op->getContext(), 64));
+    copy->insertOperands(copy->getNumOperands(), made->block.addArgument(number, op->getLoc()));
+  }
   for (auto [operand, argument] : llvm::zip_equal(copy->getOpOperands(), made->block.getArguments()))
     operand.set(argument);
-  for (size_t count = 0; count < appended; ++count) {
-    auto type = RankedTensorType::get({}, IntegerType::get(op->getContext(), 64));
-    copy->insertOperands(copy->getNumOperands(), made->block.addArgument(type, op->getLoc()));
-  }
   for (OpResult result : copy->getResults())
     result.setType(typeInside(result.getType()));
   made->block.push_back(copy);

@@ -19,7 +19,8 @@
 
 namespace weft::interpret {
 
-/// A block with one argument per operand of the composite; `results` are values in it.
+/// A block with one argument per operand of the composite, and one more where it must know how many elements
+/// of a rank's part are valid (nn::paddedFactor); `results` are values in it.
 struct Decomposition {
   mlir::Block block;
   llvm::SmallVector<mlir::Value> results;
@@ -29,10 +30,9 @@ class Decompositions {
 public:
   explicit Decompositions(Types types) : types(types) {}
 
-  /// Null when the op is no composite. The op is given `appended` more operands than it has, i64 scalars:
-  /// what it must know of its rank's part. Fails, with a diagnostic at the op, when the decomposition's
-  /// results do not have the op's types. The op must not change while this object lives.
-  mlir::FailureOr<Decomposition *> of(mlir::Operation *op, size_t appended = 0);
+  /// Null when the op is no composite. Fails, with a diagnostic at the op, when the decomposition's results
+  /// do not have the op's types. The op must not change while this object lives.
+  mlir::FailureOr<Decomposition *> of(mlir::Operation *op);
 
 private:
   mlir::Type typeInside(mlir::Type type) const;

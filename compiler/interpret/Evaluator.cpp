@@ -43,7 +43,7 @@ FailureOr<SmallVector<Shared>> Evaluator::evaluate(Operation *op, ArrayRef<Share
 
 /// Values take the types of the decomposition on their way in, and those of the op on their way out.
 FailureOr<SmallVector<Shared>> Evaluator::evaluateComposite(Operation *op, ArrayRef<Shared> operands) {
-  FailureOr<Decomposition *> meaning = decompositions.of(op, operands.size() - op->getNumOperands());
+  FailureOr<Decomposition *> meaning = decompositions.of(op);
   if (failed(meaning))
     return failure();
   if (!*meaning)

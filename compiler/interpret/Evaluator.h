@@ -20,8 +20,7 @@ public:
   /// The IR must not change while this object lives.
   explicit Evaluator(Types types) : types(types), decompositions(types) {}
 
-  /// The results of a primitive or composite of nn. A composite may be given more operands than it has: see
-  /// Decompositions. Fails, with a diagnostic at the op, on any other op and
+  /// The results of a primitive or composite of nn. Fails, with a diagnostic at the op, on any other op and
   /// where the reference fails.
   mlir::FailureOr<llvm::SmallVector<Shared>> evaluate(mlir::Operation *op, llvm::ArrayRef<Shared> operands);
 

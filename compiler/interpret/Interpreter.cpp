@@ -3,6 +3,7 @@
 #include "compiler/interpret/BlockWalk.h"
 #include "compiler/interpret/Collectives.h"
 #include "compiler/interpret/Context.h"
+#include "dialects/nn/FactorPlacement.h"
 #include "kernels/reference/Elementwise.h"
 #include "kernels/reference/Rounding.h"
 
@@ -19,49 +20,27 @@ LogicalResult refuse(Operation *op, const absl::Status &status) {
   return op->emitOpError() << std::string(status.message());
 }
 
-/// What an op in the local view must know of the part that its rank has of one factor.
-struct KnownPart {
-  std::optional<unsigned> indices; ///< the operand that holds indices into the factor
-  bool takesValid = false;         ///< the number of valid elements is one more operand, the last
-  int64_t size = 0;                ///< whole
-  dist::Split split = {};
+/// What an op in the local view must know of the part that a rank has.
+struct PartKnowledge {
+  struct Shift {
+    unsigned operand; ///< holds indices into the factor
+    nn::FactorPlacement at;
+  };
+  SmallVector<Shift> shifts;
+  std::optional<nn::FactorPlacement> padded; ///< the op is told how many elements of it are valid
 };
 
-/// Where the op has a dimension that is this factor alone, split: what each rank has of it.
-bool findSplit(Operation *op, const nn::ShardingRule &rule, int factor, KnownPart &part) {
-  auto look = [&](Value value, ArrayRef<nn::DimensionFactors> dimensions) {
-    dist::Placement placement = dist::placementOf(value);
-    for (auto [dimension, factors] : llvm::enumerate(dimensions))
-      if (dist::isLocal(value.getType()) && factors.size() == 1 && factors[0] == factor &&
-          !placement.splits[dimension].axes.empty()) {
-        part.size = dist::wholeShape(nn::tensorType(value))[dimension];
-        part.split = placement.splits[dimension];
-        return true;
-      }
-    return false;
-  };
-  for (auto [value, dimensions] : llvm::zip(op->getOperands(), rule.operands))
-    if (look(value, dimensions))
-      return true;
-  for (auto [value, dimensions] : llvm::zip(op->getResults(), rule.results))
-    if (look(value, dimensions))
-      return true;
-  return false;
-}
-
-SmallVector<KnownPart> knownParts(Operation *op) {
-  SmallVector<KnownPart> parts;
+PartKnowledge knowledgeOf(Operation *op) {
+  PartKnowledge knowledge;
   auto shardable = dyn_cast<nn::ShardingRuleOpInterface>(op);
   if (!shardable)
-    return parts;
+    return knowledge;
   nn::ShardingRule rule = shardable.shardingRule();
-  for (const nn::ShardingRule::Indices &indices : rule.indices)
-    if (KnownPart part{static_cast<unsigned>(indices.operand)}; findSplit(op, rule, indices.factor, part))
-      parts.push_back(part);
-  for (int factor : rule.takesValid)
-    if (KnownPart part{std::nullopt, true}; findSplit(op, rule, factor, part))
-      parts.push_back(part);
-  return parts;
+  for (auto [factor, operand] : rule.indices)
+    if (std::optional<nn::FactorPlacement> at = nn::factorPlacement(op, rule, factor))
+      knowledge.shifts.push_back({static_cast<unsigned>(operand), *at});
+  knowledge.padded = nn::paddedFactor(op, rule);
+  return knowledge;
 }
 
 /// What an op gives is what its type says: later ops, and whoever puts parts together, rely on it.
@@ -225,7 +204,10 @@ FailureOr<Interpreter::Values> Interpreter::evaluate(Operation *op, ArrayRef<Mes
 FailureOr<Interpreter::Values> Interpreter::evaluateOnRanks(Operation *op, ArrayRef<MeshValue> operands,
                                                             const Context &context) {
   const Ranks &ranks = context.ranks;
-  SmallVector<KnownPart> parts = ranks.count() > 1 ? knownParts(op) : SmallVector<KnownPart>();
+  PartKnowledge knowledge = ranks.count() > 1 ? knowledgeOf(op) : PartKnowledge();
+  auto partAt = [&](const nn::FactorPlacement &at, int64_t rank) {
+    return partOf(ranks.mesh(), rank, at.size, {axisIndices(at.split.axes)});
+  };
   std::map<std::pair<std::vector<const Tensor *>, std::vector<int64_t>>, SmallVector<Shared>> known;
   Values results(op->getNumResults(), MeshValue(ranks.count()));
   for (int64_t rank = 0; rank < ranks.count(); ++rank) {
@@ -235,20 +217,18 @@ FailureOr<Interpreter::Values> Interpreter::evaluateOnRanks(Operation *op, Array
       mine.push_back(operand[rank]);
       pointers.push_back(operand[rank].get());
     }
-    std::vector<Extent> extents;
-    std::vector<int64_t> numbers;
-    for (const KnownPart &part : parts) {
-      extents.push_back(partOf(ranks.mesh(), rank, part.size, {axisIndices(part.split.axes)}));
-      numbers.insert(numbers.end(), {extents.back().start, extents.back().valid});
-    }
-    SmallVector<Shared> &computed = known[{pointers, numbers}];
+    std::vector<int64_t> starts;
+    for (const PartKnowledge::Shift &shift : knowledge.shifts)
+      starts.push_back(partAt(shift.at, rank).start);
+    if (knowledge.padded)
+      starts.push_back(partAt(*knowledge.padded, rank).start);
+    SmallVector<Shared> &computed = known[{pointers, starts}];
     if (computed.empty() && op->getNumResults() > 0) {
-      for (auto [part, extent] : llvm::zip_equal(parts, extents)) {
-        if (part.indices)
-          mine[*part.indices] = shifted(*mine[*part.indices], extent);
-        if (part.takesValid)
-          mine.push_back(std::make_shared<const Tensor>(Tensor{DType::I64, {}, {}, {extent.valid}}));
-      }
+      for (const PartKnowledge::Shift &shift : knowledge.shifts)
+        mine[shift.operand] = shifted(*mine[shift.operand], partAt(shift.at, rank));
+      if (knowledge.padded)
+        mine.push_back(std::make_shared<const Tensor>(
+            Tensor{DType::I64, {}, {}, {partAt(*knowledge.padded, rank).valid}}));
       FailureOr<SmallVector<Shared>> evaluated = evaluator.evaluate(op, mine);
       if (failed(evaluated))
         return failure();

@@ -140,21 +140,20 @@ MeshValue Ranks::split(const Tensor &whole, Type type) const {
       for (int64_t size : cast<RankedTensorType>(type).getShape())
         tensor->shape.push_back(size);
       int64_t mine = axes.indexOf(rank, pending);
-      // Of a maximum and of a log-sum-exp the least number is neutral.
-      bool isSum = placement.isPendingSum();
+      bool isSum = placement.max.empty() && placement.lse.empty();
       PartWalk walk(*this, rank, whole.shape, placement);
       walk.run([&](int64_t, int64_t element) {
         bool holds = element >= 0 && holderOf(element, terms) == mine;
         if (isFloat(whole.dtype))
           tensor->reals.push_back(element < 0 ? poisonReal()
                                   : holds     ? whole.reals[element]
-                                  : !isSum    ? -std::numeric_limits<double>::infinity()
-                                              : 0.0);
+                                  : isSum     ? 0.0
+                                              : -std::numeric_limits<double>::infinity());
         else
           tensor->integers.push_back(element < 0 ? lowestInteger(whole.dtype)
                                      : holds     ? whole.integers[element]
-                                     : !isSum    ? lowestInteger(whole.dtype)
-                                                 : 0);
+                                     : isSum     ? 0
+                                                 : lowestInteger(whole.dtype));
       });
       part = std::move(tensor);
     }
@@ -173,9 +172,8 @@ absl::StatusOr<Tensor> Ranks::assemble(const MeshValue &value, Type type) const 
   dist::Placement placement = dist::placementOf(type);
   MeshValue reduced = value;
   for (dist::PendingKind kind : dist::kPendingKinds)
-    if (!placement.pending(kind).empty()) {
-      absl::StatusOr<MeshValue> done =
-          allReduce(*this, reduced, axisIndices(placement.pending(kind)), kind, Types::Exact);
+    if (const dist::Axes &pending = placement.pending(kind); !pending.empty()) {
+      absl::StatusOr<MeshValue> done = allReduce(*this, reduced, axisIndices(pending), kind, Types::Exact);
       if (!done.ok())
         return done.status();
       reduced = *std::move(done);

@@ -57,9 +57,10 @@ LogicalResult ReshardOp::verify() {
   auto from = cast<RankedTensorType>(getOperand().getType()), to = cast<RankedTensorType>(getType());
   Placement source = placementOf(from), target = placementOf(to);
   if (!source || !target || isLocal(from) || isLocal(to))
-    return emitOpError() << "expects two global types with placements, got " << from << " and " << to;
+    return emitOpError() << "expects two global types with placements, got " << describe(from) << " and "
+                         << describe(to);
   if (withoutPlacement(from) != withoutPlacement(to))
-    return emitOpError() << "changes the placement alone, got " << from << " -> " << to;
+    return emitOpError() << "changes the placement alone, got " << describe(from) << " -> " << describe(to);
   if (source.mesh != target.mesh)
     return emitOpError() << "expects one mesh";
   if (Axes more = without(target.max, source.max); !more.empty())
@@ -69,12 +70,14 @@ LogicalResult ReshardOp::verify() {
   if (!target.lse.empty() || !source.lse.empty())
     if (!isa<FloatType>(to.getElementType()))
       return emitOpError() << "takes a log-sum-exp of " << to.getElementType() << "; only floats have one";
+  if (Axes more = without(target.sum, source.sum); !more.empty() && !target.lse.empty())
+    return emitOpError() << "cannot make a pending sum over " << describe(source.mesh, more)
+                         << " of a value whose log-sum-exp over " << describe(source.mesh, target.lse)
+                         << " stays pending: zeros would count in it";
   for (int64_t axis : without(target.sum, source.sum))
     if (!source.isReplicatedOver(axis))
       return emitOpError() << "cannot make a pending sum over " << describe(source.mesh, {axis})
                            << " of a value that is not replicated over it: " << describe(source);
-  if (!target.sum.empty() && !isa<FloatType>(to.getElementType()) && to.getElementType().isInteger(1))
-    return emitOpError() << "i1 has no sum; nn.cast makes it an integer";
   return success();
 }
 
@@ -97,7 +100,7 @@ struct LocalOperand {
 FailureOr<LocalOperand> readOperand(Operation *op, Value operand, ArrayAttr names) {
   LocalOperand read{cast<RankedTensorType>(operand.getType()), placementOf(operand), {}};
   if (!isLocal(read.type))
-    return op->emitOpError() << "expects the part of a rank (#dist.local), got " << read.type
+    return op->emitOpError() << "expects the part of a rank (#dist.local), got " << describe(read.type)
                              << "; in the global view dist.reshard changes placements";
   for (Attribute name : names) {
     int64_t axis = read.placement.mesh.indexOf(cast<StringAttr>(name).getValue());
@@ -179,7 +182,19 @@ LogicalResult checkResult(Operation *op, const LocalOperand &operand, Type decla
       localType(wholeShape(operand.type), operand.type.getElementType(), operand.placement);
   if (declared == wanted)
     return success();
-  return op->emitOpError() << "gives " << wanted << ", its type says " << declared;
+  return op->emitOpError() << "gives " << describe(wanted) << "; its type says "
+                           << describe(cast<RankedTensorType>(declared));
+}
+
+/// A collective that nobody waits for, or that is waited for twice, is none.
+LogicalResult checkToken(Operation *op, const LocalOperand &operand, Type declared) {
+  if (failed(checkResult(op, operand, declared)))
+    return failure();
+  Value token = op->getResult(0);
+  auto uses = std::distance(token.use_begin(), token.use_end());
+  if (uses == 1 && isa<WaitOp>(*token.user_begin()))
+    return success();
+  return op->emitOpError() << "expects one dist.wait for its token, it has " << uses;
 }
 } // namespace
 
@@ -187,14 +202,14 @@ LogicalResult AllGatherStartOp::verify() {
   FailureOr<LocalOperand> operand = readOperand(*this, getOperand(), getAxes());
   if (failed(operand) || failed(removeSplit(*this, *operand, static_cast<int64_t>(getDimension()))))
     return failure();
-  return checkResult(*this, *operand, getToken().getType().getTensor());
+  return checkToken(*this, *operand, getToken().getType().getTensor());
 }
 
 LogicalResult AllReduceStartOp::verify() {
   FailureOr<LocalOperand> operand = readOperand(*this, getOperand(), getAxes());
   if (failed(operand) || failed(removePending(*this, *operand, getKind())))
     return failure();
-  return checkResult(*this, *operand, getToken().getType().getTensor());
+  return checkToken(*this, *operand, getToken().getType().getTensor());
 }
 
 LogicalResult ReduceScatterStartOp::verify() {
@@ -202,7 +217,7 @@ LogicalResult ReduceScatterStartOp::verify() {
   if (failed(operand) || failed(removePending(*this, *operand, getKind())) ||
       failed(addSplit(*this, *operand, static_cast<int64_t>(getDimension()))))
     return failure();
-  return checkResult(*this, *operand, getToken().getType().getTensor());
+  return checkToken(*this, *operand, getToken().getType().getTensor());
 }
 
 LogicalResult AllToAllStartOp::verify() {
@@ -212,7 +227,7 @@ LogicalResult AllToAllStartOp::verify() {
     return failure();
   if (getFrom() == getTo())
     return emitOpError() << "moves axes from one dimension to another, got " << getFrom() << " twice";
-  return checkResult(*this, *operand, getToken().getType().getTensor());
+  return checkToken(*this, *operand, getToken().getType().getTensor());
 }
 
 LogicalResult SliceOp::verify() {
@@ -226,13 +241,14 @@ LogicalResult KeepFirstOp::verify() {
   FailureOr<LocalOperand> operand = readOperand(*this, getOperand(), getAxes());
   if (failed(operand))
     return failure();
+  if (!operand->placement.lse.empty())
+    return emitOpError() << "gives zeros, which count in the log-sum-exp that is pending: "
+                         << describe(operand->placement);
   for (int64_t axis : operand->axes)
     if (!operand->placement.isReplicatedOver(axis))
       return emitOpError() << "expects a value that is replicated over "
                            << describe(operand->placement.mesh, operand->axes) << ", its placement is "
                            << describe(operand->placement);
-  if (operand->type.getElementType().isInteger(1))
-    return emitOpError() << "i1 has no sum; nn.cast makes it an integer";
   if (!operand->placement.lse.empty())
     return emitOpError()
            << "expects a value without a pending log-sum-exp, of which the zeros of the other ranks would "
@@ -245,7 +261,7 @@ LogicalResult KeepFirstOp::verify() {
 LogicalResult MaskOp::verify() {
   auto type = cast<RankedTensorType>(getType());
   if (!isLocal(type))
-    return emitOpError() << "expects the part of a rank (#dist.local), got " << type;
+    return emitOpError() << "expects the part of a rank (#dist.local), got " << describe(type);
   auto dimension = static_cast<int64_t>(getDimension());
   if (dimension < 0 || dimension >= type.getRank())
     return emitOpError() << "expects a dimension below the rank (" << type.getRank() << "), got "

@@ -223,6 +223,22 @@ absl::StatusOr<Tensor> binary(Binary op, const Tensor &a, const Tensor &b) {
   return isFloat(a.dtype) ? binaryOfReals(op, a, b) : binaryOfIntegers(op, a, b);
 }
 
+absl::StatusOr<Tensor> addLogarithms(const Tensor &a, const Tensor &b) {
+  constexpr const char *kName = "log-sum-exp";
+  if (absl::Status status = checkSameType(kName, a, b); !status.ok())
+    return status;
+  if (!isFloat(a.dtype))
+    return refuse(kName, "only floats have one, the operands are ", a.type().str());
+  Tensor result = a;
+  for (size_t i = 0; i < result.reals.size(); ++i) {
+    double x = a.reals[i], y = b.reals[i], most = std::max(x, y), least = std::min(x, y);
+    result.reals[i] = std::isnan(x) || std::isnan(y) ? x + y
+                      : std::isinf(most)             ? most
+                                                     : most + std::log1p(std::exp(least - most));
+  }
+  return result;
+}
+
 absl::StatusOr<Tensor> compare(Comparison op, const Tensor &a, const Tensor &b) {
   if (absl::Status status = checkSameType(name(op), a, b); !status.ok())
     return status;

@@ -51,6 +51,9 @@ std::optional<Comparison> comparisonFromName(std::string_view name);
 absl::StatusOr<Tensor> unary(Unary op, const Tensor &x);
 /// Both operands of one type, which is the result's.
 absl::StatusOr<Tensor> binary(Binary op, const Tensor &a, const Tensor &b);
+/// log(exp(a) + exp(b)) of floats, without overflow: minus infinity is neutral. Not an op of the IR: how
+/// pending log-sum-exps add up.
+absl::StatusOr<Tensor> addLogarithms(const Tensor &a, const Tensor &b);
 /// Both operands of one type; the result is i1.
 absl::StatusOr<Tensor> compare(Comparison op, const Tensor &a, const Tensor &b);
 /// Where the i1 condition is 1, `then`, else `otherwise`; all of one shape.

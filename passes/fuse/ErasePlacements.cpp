@@ -1,6 +1,7 @@
 #include "passes/fuse/ErasePlacements.h"
 
 #include "dialects/dist/Placement.h"
+#include "dialects/nn/FactorPlacement.h"
 #include "dialects/nn/NnDialect.h"
 #include "dialects/nn/ValueBuilder.h"
 #include "dialects/sched/SchedDialect.h"
@@ -23,29 +24,6 @@ std::vector<int64_t> axesOf(dist::MeshAttr mesh, ArrayAttr names) {
   for (StringRef name : names.getAsValueRange<StringAttr>())
     axes.push_back(mesh.indexOf(name));
   return axes;
-}
-
-/// How a factor of an op is split, as a dimension that is this factor alone says; the same in all of them.
-struct FactorPlacement {
-  dist::MeshAttr mesh;
-  dist::Split split;
-  int64_t size; ///< whole
-
-  bool isSplit() const { return mesh && !split.axes.empty(); }
-  bool isEven() const { return dist::dividesEvenly(mesh, size, split); }
-};
-
-FactorPlacement placementOf(Operation *op, const nn::ShardingRule &rule, int factor) {
-  auto search = [&](ValueRange values, ArrayRef<SmallVector<nn::DimensionFactors>> terms) -> FactorPlacement {
-    for (auto [value, term] : llvm::zip_equal(values, terms))
-      if (Placement placement = dist::placementOf(value))
-        for (auto [dimension, factors] : llvm::enumerate(term))
-          if (factors == nn::DimensionFactors{factor})
-            return {placement.mesh, placement.splits[dimension], rule.factors[factor].size};
-    return {};
-  };
-  FactorPlacement found = search(op->getOperands(), rule.operands);
-  return found.mesh ? found : search(op->getResults(), rule.results);
 }
 
 class BlockEraser {
@@ -82,18 +60,17 @@ private:
   /// valid elements alone is told their number where there are others.
   static void knowPart(Operation *op, const nn::ShardingRule &rule) {
     for (auto [factor, operand] : rule.indices)
-      if (FactorPlacement at = placementOf(op, rule, factor); at.isSplit())
-        shiftIndices(op, operand, at, llvm::is_contained(rule.takesValid, factor));
-    for (int factor : rule.takesValid)
-      if (FactorPlacement at = placementOf(op, rule, factor); at.isSplit() && !at.isEven()) {
-        OpBuilder builder(op);
-        op->insertOperands(op->getNumOperands(), partNumber(builder, op->getLoc(), "rank_valid", at));
-      }
+      if (std::optional<nn::FactorPlacement> at = nn::factorPlacement(op, rule, factor))
+        shiftIndices(op, operand, *at, llvm::is_contained(rule.takesValid, factor));
+    if (std::optional<nn::FactorPlacement> at = nn::paddedFactor(op, rule)) {
+      OpBuilder builder(op);
+      op->insertOperands(op->getNumOperands(), partNumber(builder, op->getLoc(), "rank_valid", *at));
+    }
   }
 
   /// Indices less the part's start reach what the rank has, and others are out of range: unless they would
   /// reach the padding behind the part, which `opKnowsPadding` says the op leaves out itself.
-  static void shiftIndices(Operation *op, int operand, const FactorPlacement &at, bool opKnowsPadding) {
+  static void shiftIndices(Operation *op, int operand, const nn::FactorPlacement &at, bool opKnowsPadding) {
     OpBuilder builder(op);
     nn::ValueBuilder b(builder, op->getLoc());
     Value indices = op->getOperand(operand);
@@ -114,7 +91,7 @@ private:
 
   /// A number of the rank's part, a scalar i64.
   static Value partNumber(OpBuilder &builder, Location location, const char *kernel,
-                          const FactorPlacement &at) {
+                          const nn::FactorPlacement &at) {
     KernelCall call;
     call.name = kernel;
     call.results = {{DType::I64, {}}};

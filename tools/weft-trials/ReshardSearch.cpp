@@ -13,7 +13,7 @@ bool contains(const std::vector<int> &axes, int axis) {
 }
 
 bool isReplicatedOver(const Whereabouts &at, int axis) {
-  return !contains(at.sum, axis) && !contains(at.max, axis) &&
+  return !contains(at.sum, axis) && !contains(at.max, axis) && !contains(at.lse, axis) &&
          std::none_of(at.splits.begin(), at.splits.end(),
                       [&](const std::vector<int> &split) { return contains(split, axis); });
 }
@@ -36,6 +36,7 @@ public:
       leaveDimensions(here, bytes);
       reduce(here, bytes, &Whereabouts::sum);
       reduce(here, bytes, &Whereabouts::max);
+      reduce(here, bytes, &Whereabouts::lse);
       split(here, bytes);
     }
     return -1;

@@ -66,20 +66,19 @@ dist::MeshAttr drawMesh(MLIRContext *context, Random &random, int64_t fewestAxes
 
 /// Each axis splits a dimension, or is pending, or neither. Axes are taken in random order, so that any may
 /// be the major one.
-dist::Placement drawPlacement(Random &random, dist::MeshAttr mesh, int64_t rank, bool mayOther,
-                              dist::PendingKind other, const dist::Placement *before) {
+dist::Placement drawPlacement(Random &random, dist::MeshAttr mesh, int64_t rank, dist::PendingKind kind,
+                              const dist::Placement *before) {
   dist::Placement placement = dist::replicated(mesh, rank);
   SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, mesh.getSizes().size()));
   for (size_t i = order.size(); i > 1; --i)
     std::swap(order[i - 1], order[random.integer(0, static_cast<int64_t>(i) - 1)]);
-  dist::PendingKind kind = mayOther && random.chance(0.4) ? other : dist::PendingKind::sum;
   for (int64_t axis : order) {
     int64_t where = random.integer(-2, rank - 1);
     if (where >= 0)
       placement.splits[where].axes.push_back(axis);
-    bool mayBe = !before || llvm::is_contained(before->pending(kind), axis) ||
-                 (kind == dist::PendingKind::sum && before->isReplicatedOver(axis));
-    if (where == -1 && mayBe)
+    bool maySum = !before || llvm::is_contained(before->sum, axis) || before->isReplicatedOver(axis);
+    bool mayStay = !before || llvm::is_contained(before->pending(kind), axis);
+    if (where == -1 && (kind == dist::PendingKind::sum ? maySum : mayStay))
       placement.pending(kind).push_back(axis);
   }
   llvm::sort(placement.pending(kind));
@@ -108,10 +107,15 @@ ReshardCase drawCase(MLIRContext *context, uint64_t seed) {
       item.from.splits[0].axes = {0, 1};
     return item;
   }
-  bool isLse = isa<FloatType>(item.element) && random.chance(0.4);
-  dist::PendingKind other = isLse ? dist::PendingKind::lse : dist::PendingKind::max;
-  item.from = drawPlacement(random, item.mesh, rank, true, other, nullptr);
-  item.to = drawPlacement(random, item.mesh, rank, !item.from.pending(other).empty(), other, &item.from);
+  auto drawKind = [&](bool mayMaximum, bool mayLogarithm) {
+    dist::PendingKind drawn = random.choose(
+        {dist::PendingKind::sum, dist::PendingKind::sum, dist::PendingKind::max, dist::PendingKind::lse});
+    bool may = drawn == dist::PendingKind::max ? mayMaximum : drawn != dist::PendingKind::lse || mayLogarithm;
+    return may ? drawn : dist::PendingKind::sum;
+  };
+  item.from = drawPlacement(random, item.mesh, rank, drawKind(true, isa<FloatType>(item.element)), nullptr);
+  item.to = drawPlacement(random, item.mesh, rank, drawKind(!item.from.max.empty(), !item.from.lse.empty()),
+                          &item.from);
   return item;
 }
 
@@ -163,8 +167,8 @@ Whereabouts whereabouts(const dist::Placement &placement) {
   for (const dist::Split &split : placement.splits)
     at.splits.emplace_back(split.axes.begin(), split.axes.end());
   at.sum.assign(placement.sum.begin(), placement.sum.end());
-  dist::Axes other = dist::unite(placement.max, placement.lse); // they move alike
-  at.max.assign(other.begin(), other.end());
+  at.max.assign(placement.max.begin(), placement.max.end());
+  at.lse.assign(placement.lse.begin(), placement.lse.end());
   return at;
 }
 

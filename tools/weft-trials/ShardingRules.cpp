@@ -8,8 +8,6 @@
 
 #include "absl/strings/str_cat.h"
 
-#include <cmath>
-
 using namespace mlir;
 
 namespace weft::trials {
@@ -34,15 +32,6 @@ std::vector<int64_t> together(std::vector<int64_t> apart, Position at) {
   *first *= first[1] * first[2];
   apart.erase(first + 1, first + 3);
   return apart;
-}
-
-/// log(exp(a) + exp(b)), element by element.
-Tensor addExponentials(Tensor a, const Tensor &b) {
-  for (auto [x, y] : llvm::zip_equal(a.reals, b.reals)) {
-    double most = std::max(x, y), least = std::min(x, y);
-    x = std::isinf(most) ? most : most + std::log1p(std::exp(least - most));
-  }
-  return a;
 }
 
 class RuleChecker {
@@ -204,7 +193,7 @@ private:
     nn::FactorKind kind = rule.reducedKind(factor, static_cast<unsigned>(result));
     Tensor total = parts.front();
     for (const Tensor &part : llvm::drop_begin(parts))
-      total = kind == nn::FactorKind::LogSumExp ? addExponentials(total, part)
+      total = kind == nn::FactorKind::LogSumExp ? *reference::addLogarithms(total, part)
               : kind == nn::FactorKind::Max     ? *reference::binary(reference::Binary::Maximum, total, part)
                                                 : *reference::binary(reference::Binary::Add, total, part);
     return total;
