@@ -18,7 +18,8 @@ struct CompileOptions {
   std::string printAfter;     ///< a phase whose result is printed; empty for none
   std::string reproducerPath; ///< where a failing pass leaves its input; empty for nowhere
   bool explainPlacement = false;
-  std::vector<std::string> drawn; ///< shell patterns of what the picture of placements shows; empty: none is made
+  std::vector<std::string>
+      drawn; ///< shell patterns of what the picture of placements shows; empty: none is made
 };
 
 /// How often each composite became a kernel, and how often its decomposition.

@@ -9,6 +9,7 @@
 #include "dialects/dist/Placement.h"
 #include "dialects/nn/NnDialect.h"
 #include "dialects/nn/NnOps.h"
+#include "passes/analysis/LocationText.h"
 #include "passes/analysis/ReshardPath.h"
 #include "passes/place/Place.h"
 
@@ -33,22 +34,6 @@ std::string shapeText(RankedTensorType type) {
 std::string placementText(Type type) {
   dist::Placement placement = dist::placementOf(type);
   return placement ? dist::describe(placement) : "(none)";
-}
-
-/// The most specific names in a location.
-std::string locationText(Location location) {
-  if (auto name = dyn_cast<NameLoc>(location))
-    return name.getName().str();
-  if (auto file = dyn_cast<FileLineColLoc>(location))
-    return (file.getFilename().getValue() + ":" + Twine(file.getLine())).str();
-  if (auto fused = dyn_cast<FusedLoc>(location)) {
-    std::string text;
-    for (Location part : fused.getLocations())
-      if (std::string inner = locationText(part); !inner.empty())
-        text += (text.empty() ? "" : " + ") + inner;
-    return text;
-  }
-  return "";
 }
 
 /// Where in the step, or in which function, an op is.

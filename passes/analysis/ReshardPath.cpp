@@ -14,8 +14,9 @@ using dist::Placement;
 
 /// What a step costs beside its bytes: with it, of two walks of equal bytes the one of fewer steps wins.
 constexpr double kStepCost = 1.0 / 1024;
-/// With at most so many axes to move, an axis may also wait in a dimension in which it does not stay.
-constexpr size_t kAxesThatMayWait = 4;
+/// Detours are looked at for tensors and meshes of at most so many dimensions and axes.
+constexpr size_t kDimensionsOfDetours = 4;
+constexpr int64_t kAxesOfDetours = 3;
 
 class PathSearch {
 public:
@@ -23,9 +24,7 @@ public:
       : whole(whole), elementBytes(elementBytes), target(target), mesh(target.mesh) {}
 
   SmallVector<ReshardStep> run(const Placement &from) {
-    mayWait = axesToMove(from);
-    if (mayWait.size() > kAxesThatMayWait)
-      mayWait.clear();
+    findMovable(from);
     states.push_back({from, 0, -1, {}});
     known[dist::attributeOf(from)] = 0;
     queue.push({0, 0});
@@ -49,16 +48,23 @@ private:
     ReshardStep step;
   };
 
-  /// The axes that split dimensions otherwise at the start than in the target, behind what both begin with.
-  Axes axesToMove(const Placement &from) {
-    Axes axes;
-    for (auto [before, after] : llvm::zip_equal(from.splits, target.splits)) {
-      size_t same = 0;
-      while (same < std::min(before.axes.size(), after.axes.size()) && before.axes[same] == after.axes[same])
-        ++same;
-      axes = dist::unite(axes, ArrayRef(before.axes).drop_front(same));
+  /// A detour may be cheaper: what is replicated, sliced first, makes the steps in between smaller, and an
+  /// axis may wait in another dimension. With few axes all detours are looked at; with many, an axis goes
+  /// only where the target has it.
+  void findMovable(const Placement &from) {
+    auto count = static_cast<int64_t>(mesh.getSizes().size());
+    Axes involved;
+    for (const Placement *placement : {&from, &target}) {
+      for (const dist::Split &split : placement->splits)
+        involved = dist::unite(involved, split.axes);
+      involved = dist::unite(involved, placement->allPending());
     }
-    return axes;
+    if (whole.size() > kDimensionsOfDetours)
+      return;
+    if (count <= kAxesOfDetours)
+      movable = llvm::to_vector<4>(llvm::seq<int64_t>(0, count));
+    else if (static_cast<int64_t>(involved.size()) <= kAxesOfDetours)
+      movable = involved;
   }
 
   double bytesOf(const Placement &placement) {
@@ -74,7 +80,7 @@ private:
       if (!split.axes.empty())
         leaveDimension(index, here, static_cast<int64_t>(dimension));
     for (dist::PendingKind kind : dist::kPendingKinds)
-      reduce(index, here, dist::without(here.pending(kind), target.pending(kind)), kind);
+      reduce(index, here, here.pending(kind), target.pending(kind), kind);
     for (size_t axis = 0; axis < mesh.getSizes().size(); ++axis)
       if (here.isReplicatedOver(static_cast<int64_t>(axis)))
         splitReplicated(index, here, static_cast<int64_t>(axis));
@@ -94,8 +100,7 @@ private:
       next.splits[dimension].zigzag = false;
     reach(index, {ReshardKind::AllGather, {axis}, dimension, 0, {}, next, share({axis}) * bytesOf(next)});
     for (size_t other = 0; other < here.splits.size(); ++other) {
-      if (static_cast<int64_t>(other) == dimension ||
-          !(wants(other, axis) || llvm::is_contained(mayWait, axis)))
+      if (static_cast<int64_t>(other) == dimension || !wants(other, axis))
         continue;
       Placement moved = next;
       moved.splits[other].axes.push_back(axis);
@@ -109,11 +114,17 @@ private:
     }
   }
 
-  /// Reduces the axes: all in one, which sends less than one after another, or one of them.
-  void reduce(int64_t index, const Placement &here, const Axes &axes, dist::PendingKind kind) {
-    if (axes.size() > 1)
-      allReduce(index, here, axes, kind);
-    for (int64_t axis : axes) {
+  /// Reduces what the target has reduced: all in one, which sends less than one axis after another, or one of
+  /// them. On a detour also what the target has pending: a sum becomes pending again for nothing.
+  void reduce(int64_t index, const Placement &here, const Axes &pending, const Axes &wanted,
+              dist::PendingKind kind) {
+    Axes due = dist::without(pending, wanted);
+    if (due.size() > 1)
+      allReduce(index, here, due, kind);
+    for (int64_t axis : pending) {
+      if (!llvm::is_contained(due, axis) &&
+          (kind != dist::PendingKind::sum || !llvm::is_contained(movable, axis)))
+        continue;
       allReduce(index, here, {axis}, kind);
       reduceScatter(index, here, axis, kind);
     }
@@ -161,9 +172,9 @@ private:
     }
   }
 
-  /// Whether the target splits this dimension over the axis: nothing else is worth moving there.
+  /// Whether it is worth looking at this dimension split over the axis.
   bool wants(size_t dimension, int64_t axis) {
-    return llvm::is_contained(target.splits[dimension].axes, axis);
+    return llvm::is_contained(movable, axis) || llvm::is_contained(target.splits[dimension].axes, axis);
   }
 
   void reach(int64_t before, ReshardStep step) {
@@ -226,7 +237,7 @@ private:
   int64_t elementBytes;
   const Placement &target;
   dist::MeshAttr mesh;
-  Axes mayWait;
+  Axes movable; ///< axes that may go to any dimension on the way
   std::vector<State> states;
   llvm::DenseMap<mlir::Attribute, int64_t> known;
   std::priority_queue<std::pair<double, int64_t>, std::vector<std::pair<double, int64_t>>, std::greater<>>

@@ -10,6 +10,7 @@
 #include "dialects/nn/NnDialect.h"
 #include "dialects/sched/SchedDialect.h"
 #include "passes/analysis/KernelCalls.h"
+#include "passes/analysis/LocationText.h"
 #include "passes/memory/Memory.h"
 #include "passes/memory/MemoryReport.h"
 
@@ -37,24 +38,6 @@ BaseKind toBaseKind(sched::BaseKind kind) {
     return BaseKind::Workspace;
   }
   return BaseKind::Step;
-}
-
-/// The most specific name in a location: the scope of the model that an op came from.
-std::string describe(Location location) {
-  if (auto name = dyn_cast<NameLoc>(location))
-    return name.getName().str();
-  if (auto fused = dyn_cast<FusedLoc>(location)) {
-    std::string text;
-    for (Location part : fused.getLocations()) {
-      std::string inner = describe(part);
-      if (!inner.empty())
-        text += (text.empty() ? "" : " + ") + inner;
-    }
-    return text;
-  }
-  if (auto file = dyn_cast<FileLineColLoc>(location))
-    return (file.getFilename().getValue() + ":" + Twine(file.getLine())).str();
-  return "";
 }
 
 class Emitter {
@@ -248,7 +231,7 @@ private:
     Command command;
     command.kind = kind;
     command.firstArgument = static_cast<uint32_t>(program.arguments.size());
-    std::string text = describe(location);
+    std::string text = locationText(location);
     auto [found, inserted] = locationIndex.try_emplace(text, executable.locations.size());
     if (inserted)
       executable.locations.push_back(text);

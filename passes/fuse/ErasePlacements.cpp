@@ -6,6 +6,7 @@
 #include "dialects/nn/ValueBuilder.h"
 #include "dialects/sched/SchedDialect.h"
 #include "passes/analysis/KernelCalls.h"
+#include "passes/analysis/LocationText.h"
 
 using namespace mlir;
 
@@ -140,9 +141,14 @@ private:
     } else {
       return op->emitOpError() << "has no kernel";
     }
+    // Ranks that meet in different collectives are told which.
+    if (std::string where = locationText(op->getLoc()); waits(op) && !where.empty())
+      call.setText("location", where);
     replace(op, call);
     return success();
   }
+
+  static bool waits(Operation *op) { return isa<dist::TokenType>(op->getResult(0).getType()); }
 
   void replace(Operation *op, KernelCall &call) {
     Value result = op->getResult(0);

@@ -129,7 +129,7 @@ private:
         ArrayRef<int64_t> whole = dist::wholeShape(nn::tensorType(operand));
         if (factors.size() != 1 ||
             dist::dividesEvenly(placement.mesh, whole[dimension], placement.splits[dimension]) ||
-            !isReduced(rule, factors[0]))
+            !isReduced(rule, factors[0], placement.splits[dimension]))
           continue;
         OpBuilder builder(op);
         bool maximum = rule.factors[factors[0]].kind == nn::FactorKind::Max;
@@ -141,11 +141,12 @@ private:
     }
   }
 
-  /// Whether some result sums over the factor. Where indices say which part an element is of, or the op takes
-  /// valid elements alone, nothing valid meets the padding.
-  static bool isReduced(const nn::ShardingRule &rule, int factor) {
-    if (llvm::is_contained(rule.takesValid, factor) ||
-        llvm::any_of(rule.indices, [&](const auto &indices) { return indices.factor == factor; }))
+  /// Whether some result sums over the factor. Nothing valid meets the padding where the op takes valid
+  /// elements alone, nor where indices say which part an element is of and only the last part is padded.
+  static bool isReduced(const nn::ShardingRule &rule, int factor, const dist::Split &split) {
+    bool isIndexed =
+        llvm::any_of(rule.indices, [&](const auto &indices) { return indices.factor == factor; });
+    if (llvm::is_contained(rule.takesValid, factor) || (isIndexed && split.axes.size() == 1))
       return false;
     return llvm::any_of(rule.results, [&](ArrayRef<nn::DimensionFactors> dimensions) {
       return llvm::none_of(dimensions, [&](const nn::DimensionFactors &factors) {

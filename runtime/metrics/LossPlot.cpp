@@ -8,8 +8,8 @@
 #include "runtime/metrics/LossPlot.h"
 
 #include "runtime/metrics/AxisTicks.h"
-#include "runtime/support/SvgCanvas.h"
 #include "runtime/support/FileText.h"
+#include "runtime/support/SvgCanvas.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"

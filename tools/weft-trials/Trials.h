@@ -1,8 +1,8 @@
 //===- Trials.h - The trials by name ----------------------------------------===//
 //
 // Case number i of a run with seed S is the case of seed S + i: its op is the (S + i)-th in order, modulo
-// their number (trials of ops), and everything else is drawn from S + i. So `--count 1 --seed S + i` repeats it alone, and a
-// run of at least as many cases as there are ops meets every op.
+// their number (trials of ops), and everything else is drawn from S + i. So `--count 1 --seed S + i` repeats
+// it alone, and a run of at least as many cases as there are ops meets every op.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_TOOLS_WEFT_TRIALS_TRIALS_H
