@@ -45,8 +45,9 @@ absl::StatusOr<Compiled> compileJob(const Config &config, const std::string &res
 /// bytes.
 absl::Status checkMemoryLimit(const Config &config, const Compiled &compiled, int64_t limitBytes);
 
-/// The tables of --explain memory and --explain fusion.
-std::string explainMemory(const MemoryReport &report);
+/// The tables of --explain memory, communication (of the program `step`) and fusion.
+std::string explainMemory(const Compiled &compiled);
+std::string explainCommunication(const Compiled &compiled);
 std::string explainFusion(const Compiled &compiled);
 
 } // namespace weft

@@ -1,6 +1,8 @@
 //===- Explain.cpp - What --explain prints, and what would fit ------------------===//
 #include "compiler/Compile.h"
 
+#include "runtime/executable/Communication.h"
+#include "runtime/executable/PersistentBytes.h"
 #include "runtime/support/ExitCode.h"
 
 #include "absl/strings/str_cat.h"
@@ -58,7 +60,8 @@ std::vector<Change> possibleChanges(const Config &config) {
 }
 } // namespace
 
-std::string explainMemory(const MemoryReport &report) {
+std::string explainMemory(const Compiled &compiled) {
+  const MemoryReport &report = compiled.memory;
   std::string text = absl::StrFormat("memory: %s in all, known before the job starts (%d bytes)\n",
                                      mebibytes(report.peakBytes), report.peakBytes);
   for (const char *category : kCategories)
@@ -73,7 +76,22 @@ std::string explainMemory(const MemoryReport &report) {
                           report.peakHolders[index].first);
   if (report.peakHolders.size() > shown)
     absl::StrAppendFormat(&text, "  and %d smaller ones\n", report.peakHolders.size() - shown);
+  if (compiled.executable.mesh.ranks() > 1) {
+    const PersistentBytes bytes = persistentBytesOf(compiled.executable);
+    absl::StrAppendFormat(&text,
+                          "persistent: %d bytes on each of %d ranks, which all together hold %d = "
+                          "%d of the whole + %d of further copies + %d of uneven parts + %d of alignment\n",
+                          bytes.onRank(), bytes.ranks, bytes.onAll(), bytes.whole, bytes.copies, bytes.uneven,
+                          bytes.alignment);
+  }
   return text;
+}
+
+std::string explainCommunication(const Compiled &compiled) {
+  for (const Program &program : compiled.executable.programs)
+    if (program.name == "step")
+      return explainCommunication(compiled.executable, program);
+  return "communication: there is no program step\n";
 }
 
 std::string explainFusion(const Compiled &compiled) {

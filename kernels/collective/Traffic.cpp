@@ -21,9 +21,11 @@ int64_t bytesSent(CollectiveOp operation, int64_t bytes, int64_t ranks) {
 
 int64_t bytesSent(const KernelCall &call, int64_t ranks) {
   auto found = std::find(kNames.begin(), kNames.end(), call.name);
-  if (found == kNames.end() || call.operands.size() != 1 || call.results.size() != 1)
-    return 0;
   auto operation = static_cast<CollectiveOp>(found - kNames.begin());
+  // No kernel is a barrier, or sends one rank's bytes to all: `broadcast` repeats a tensor along a dimension.
+  if (found == kNames.end() || operation == CollectiveOp::Barrier || operation == CollectiveOp::Broadcast ||
+      call.operands.size() != 1 || call.results.size() != 1)
+    return 0;
   const TensorType &counted =
       operation == CollectiveOp::AllGather ? call.results.front() : call.operands.front();
   return bytesSent(operation, counted.bytes(), ranks);

@@ -33,9 +33,9 @@ def Place : Pass<"weft-place", "::mlir::ModuleOp"> {
   let description = [{
     Seeds spread through sharding rules to a fixed point (passes/place/Propagate.h); every type then gets its placement,
     and `dist.reshard` stands wherever two neighbors disagree. Pending sums are deferred: gradients are carried over
-    microbatches pending, and reduced once in update; with `dist.zero` of 2 and 3 they are reduced to their storage per
-    microbatch. Parameters are gathered from storage once a step, in prepare, unless `dist.zero` is 3: then where a layer
-    uses them, in each direction.
+    microbatches pending, and reduced once in update; with `dist.zero` of 2 and 3 they are scattered to their storage per
+    microbatch, and what is pending over other axes still waits. Parameters are gathered from storage once a step, in
+    prepare, unless `dist.zero` is 3: then where a layer uses them, in each direction.
 
     A reduction over a dimension that a parameter's use splits, and that is neither a sum nor a maximum, is first written
     as statistics that merge: `nn.linear_cross_entropy` of a weight whose vocabulary is split becomes

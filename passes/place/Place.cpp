@@ -212,13 +212,23 @@ private:
         placement.max.clear();
       placement.lse.clear();
       if (zero >= 2 && name.consume_front("gradient/"))
-        placement = storages.lookup(name.rsplit('/').first);
+        placement = scattered(placement, storages.lookup(name.rsplit('/').first));
       operand.set(assigner.at(operand.get(), placement, carry));
       step.getUpdate().getArgument(operand.getOperandNumber()).setType(operand.get().getType());
     }
     if (zero < 3)
       prepareParameters(step);
     return success();
+  }
+
+  /// Where a gradient accumulates if it is sharded: its sums over the axes that split the storage are taken,
+  /// all others wait for update.
+  static Placement scattered(const Placement &gradient, Placement storage) {
+    for (int64_t axis : gradient.sum)
+      if (!llvm::any_of(storage.splits,
+                        [&](const dist::Split &split) { return llvm::is_contained(split.axes, axis); }))
+        storage.sum.push_back(axis);
+    return storage;
   }
 
   LogicalResult placeUpdate(nn::StepOp step) {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/train/Trainer.h"
 
+#include "runtime/executable/Communication.h"
 #include "runtime/metrics/ConsoleLine.h"
 #include "runtime/metrics/HumanFormat.h"
 #include "runtime/metrics/LossPlot.h"
@@ -172,8 +173,7 @@ absl::Status Trainer::runWatched() {
   if (leads() && std::find(dumped.begin(), dumped.end(), number) != dumped.end()) {
     status = dump(number, observer);
   } else if (context.profile && profile.empty() && !observer && number >= firstStep + kProfiledStep) {
-    status = profile.watch(context.executor, [this] { return step.run(); });
-    context.log.line(profile.table());
+    status = runProfiled();
   } else {
     context.executor.setObserver(observer);
     status = step.run();
@@ -186,6 +186,19 @@ absl::Status Trainer::runWatched() {
   if (watched.ok())
     norms = *std::move(watched);
   return watched.status();
+}
+
+/// Times the step, and holds what the communicator counts against what was compiled.
+absl::Status Trainer::runProfiled() {
+  const Traffic before = context.communicator.traffic();
+  absl::Status status = profile.watch(context.executor, [this] { return step.run(); });
+  const Traffic counted = context.communicator.traffic().since(before);
+  context.log.line(profile.table());
+  const Executable &executable = context.executor.executable();
+  if (status.ok() && executable.mesh.ranks() > 1)
+    context.log.line(
+        compareTraffic(trafficOf(executable, executable.programs[step.handle().index]), counted));
+  return status;
 }
 
 absl::Status Trainer::dump(int64_t number, const CommandObserver &observer) {

@@ -65,6 +65,7 @@ private:
   absl::Status runStep(bool &stop);
   absl::Status computeStep(StepResult &result);
   absl::Status runWatched();
+  absl::Status runProfiled();
   absl::Status dump(int64_t number, const CommandObserver &observer);
   absl::Status handleAnomalies(const StepResult &result);
   absl::Status reportNonFinite(const StepResult &result);

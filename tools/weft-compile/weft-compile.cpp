@@ -64,6 +64,16 @@ absl::StatusOr<weft::Target> openTarget(const weft::Config &config) {
                       static_cast<uint32_t>(launch.threads.value_or(shared))};
 }
 
+std::string explain(const std::string &what, const weft::Compiled &compiled) {
+  if (what == "memory")
+    return weft::explainMemory(compiled);
+  if (what == "placement")
+    return compiled.placement;
+  if (what == "communication")
+    return weft::explainCommunication(compiled);
+  return weft::explainFusion(compiled);
+}
+
 absl::Status compile(const Arguments &arguments) {
   auto started = std::chrono::steady_clock::now();
   absl::StatusOr<weft::LoadedConfig> loaded = weft::loadConfig(arguments.config, arguments.overrides);
@@ -89,9 +99,7 @@ absl::Status compile(const Arguments &arguments) {
   if (!compiled.ok())
     return weft::withExitCode(compiled.status(), weft::ExitCode::Config);
   for (const std::string &what : arguments.explain)
-    std::cout << (what == "memory"      ? weft::explainMemory(compiled->memory)
-                  : what == "placement" ? compiled->placement
-                                        : weft::explainFusion(*compiled));
+    std::cout << explain(what, *compiled);
   if (!arguments.draw.empty())
     if (absl::Status status = weft::writeFileTextAtomically(arguments.draw, compiled->picture); !status.ok())
       return weft::withExitCode(status, weft::ExitCode::Config);
@@ -122,9 +130,11 @@ int main(int argc, char **argv) {
   app.add_option("--set", arguments.overrides, "Overrides a key: --set train.steps=10");
   app.add_option("--print-after", arguments.printAfter,
                  "Prints the IR after a phase: " + absl::StrJoin(weft::phaseNames(), ", "));
-  app.add_option("--explain", arguments.explain,
-                 "Prints where memory goes, where every value lives and what moves, or what became a kernel")
-      ->check(CLI::IsMember({"memory", "placement", "fusion"}));
+  app.add_option(
+         "--explain", arguments.explain,
+         "Prints where memory goes, where every value lives and what moves, what a rank sends, or what "
+         "became a kernel")
+      ->check(CLI::IsMember({"memory", "placement", "communication", "fusion"}));
   app.add_option("--draw", arguments.draw, "Writes an SVG picture of which rank holds what");
   arguments.match = {"*layers.0.*", "*embed*", "*head*", "boundary 0"};
   app.add_option("--match", arguments.match, "Shell patterns of the parameters and boundaries to draw")

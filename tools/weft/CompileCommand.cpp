@@ -65,12 +65,12 @@ void addCompileCommand(CLI::App &app) {
       ->allow_extra_args(false);
   command
       ->add_option("--explain", options->explain,
-                   "Show where memory goes, where every value lives and what moves, or which composites "
-                   "became kernels")
+                   "Show where memory goes, where every value lives and what moves, what a rank sends in a "
+                   "step, or which composites became kernels")
       ->take_all()
       ->expected(1)
       ->allow_extra_args(false)
-      ->check(CLI::IsMember({"memory", "placement", "fusion"}));
+      ->check(CLI::IsMember({"memory", "placement", "communication", "fusion"}));
   command->add_option("--draw", options->draw, "Write an SVG picture of which rank holds what");
   command
       ->add_option(

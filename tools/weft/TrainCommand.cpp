@@ -48,7 +48,7 @@ void addTrainCommand(CLI::App &app) {
   command->add_option("--runs", request->runs, "The folder of all runs")->capture_default_str();
   command->add_flag("--dry-run", request->dryRun,
                     "Check and compile, show where memory goes, and train nothing");
-  command->add_flag("--profile", request->profile, "Show where the time of one step goes");
+  command->add_flag("--profile", request->profile, "Show where the time of one step goes, and what it sends");
   command->callback([request] { train(*request); });
 }
 

@@ -2,6 +2,7 @@
 #include "runtime/comm/LocalCommunicator.h"
 #include "runtime/comm/MeshContext.h"
 #include "runtime/exec/Executor.h"
+#include "runtime/executable/Communication.h"
 #include "tests/unit/device/TestKernels.h"
 #include "tests/unit/executable/SampleMeshExecutable.h"
 
@@ -76,6 +77,8 @@ TEST(MeshExecutor, RanksRunOneProgramOnTheirParts) {
         valuesOf(*rank.executor.output(*rank.executor.program("step"), "highest"));
     // The sample's traffic: a gather and a scatter of 24 bytes over 4 ranks, a maximum of 8 bytes over 2.
     EXPECT_EQ(rank.communicator.traffic().bytes(), 18 + 18 + 8);
+    const Executable &executable = rank.executor.executable();
+    EXPECT_EQ(rank.communicator.traffic(), trafficOf(executable, executable.programs[0]));
     return status;
   });
   EXPECT_THAT(statuses, ::testing::Each(absl::OkStatus()));

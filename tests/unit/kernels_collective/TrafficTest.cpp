@@ -32,6 +32,7 @@ TEST(Traffic, OfACallIsOfItsWholeTensor) {
   EXPECT_EQ(bytesSent(KernelCall{"all_reduce", {whole}, {whole}, {}}, 4), 224 * 3 / 2);
   EXPECT_EQ(bytesSent(KernelCall{"all_to_all", {part}, {part}, {}}, 4), 64 * 3 / 4);
   EXPECT_EQ(bytesSent(KernelCall{"rank_slice", {whole}, {part}, {}}, 4), 0);
+  EXPECT_EQ(bytesSent(KernelCall{"broadcast", {part}, {whole}, {}}, 4), 0);
 }
 
 } // namespace
