@@ -70,6 +70,10 @@ LogicalResult ReshardOp::verify() {
   if (!target.lse.empty() || !source.lse.empty())
     if (!isa<FloatType>(to.getElementType()))
       return emitOpError() << "takes a log-sum-exp of " << to.getElementType() << "; only floats have one";
+  if (Axes more = without(target.sum, source.sum); !more.empty() && !target.lse.empty())
+    return emitOpError() << "cannot make a pending sum over " << describe(source.mesh, more)
+                         << " of a value whose log-sum-exp over " << describe(source.mesh, target.lse)
+                         << " stays pending: zeros would count in it";
   for (int64_t axis : without(target.sum, source.sum))
     if (!source.isReplicatedOver(axis))
       return emitOpError() << "cannot make a pending sum over " << describe(source.mesh, {axis})
@@ -237,6 +241,9 @@ LogicalResult KeepFirstOp::verify() {
   FailureOr<LocalOperand> operand = readOperand(*this, getOperand(), getAxes());
   if (failed(operand))
     return failure();
+  if (!operand->placement.lse.empty())
+    return emitOpError() << "gives zeros, which count in the log-sum-exp that is pending: "
+                         << describe(operand->placement);
   for (int64_t axis : operand->axes)
     if (!operand->placement.isReplicatedOver(axis))
       return emitOpError() << "expects a value that is replicated over "

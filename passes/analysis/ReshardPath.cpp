@@ -165,7 +165,8 @@ private:
       next.splits[dimension].axes.push_back(axis);
       reach(index, {ReshardKind::Slice, {axis}, static_cast<int64_t>(dimension), 0, {}, next, 0});
     }
-    if (llvm::is_contained(target.sum, axis)) {
+    // A zero is no neutral term of a log-sum-exp: that is taken first.
+    if (llvm::is_contained(target.sum, axis) && here.lse.empty()) {
       Placement next = here;
       next.sum = dist::unite(next.sum, {axis});
       reach(index, {ReshardKind::KeepFirst, {axis}, 0, 0, {}, next, 0});

@@ -77,3 +77,21 @@ func.func @the_whole_head_keeps_its_vocabulary(%x: tensor<4x8xf32, #dist.at<#mes
     -> (tensor<4xf32, #whole>, tensor<4xf32, #whole>, tensor<4xf32, #whole>)
   return
 }
+
+// -----
+#mesh = #dist.mesh<d0 = 2, t0 = 2>
+
+func.func @zeros_are_not_neutral(%x: tensor<4xf32, #dist.local<#mesh, 4, [], lse [t0]>>) {
+  // expected-error @+1 {{'dist.keep_first' op gives zeros, which count in the log-sum-exp that is pending: [] lse [t0]}}
+  %0 = dist.keep_first %x over ["d0"] : tensor<4xf32, #dist.local<#mesh, 4, [], lse [t0]>> -> tensor<4xf32, #dist.local<#mesh, 4, [], sum [d0], lse [t0]>>
+  return
+}
+
+// -----
+#mesh = #dist.mesh<d0 = 2, t0 = 2>
+
+func.func @no_sum_beside_a_logarithm(%x: tensor<4xf32, #dist.at<#mesh, [], lse [t0]>>) {
+  // expected-error @+1 {{'dist.reshard' op cannot make a pending sum over [d0] of a value whose log-sum-exp over [t0] stays pending: zeros would count in it}}
+  %0 = dist.reshard %x : tensor<4xf32, #dist.at<#mesh, [], lse [t0]>> -> tensor<4xf32, #dist.at<#mesh, [], sum [d0], lse [t0]>>
+  return
+}
