@@ -6,7 +6,6 @@ turns every float32 that its model code names into float64, so that a float64 mo
 """
 
 import contextlib
-import math
 import types
 from unittest import mock
 
@@ -14,6 +13,8 @@ import torch
 import transformers.modeling_rope_utils
 import transformers.models.llama.modeling_llama as modeling_llama
 from transformers import LlamaConfig, LlamaForCausalLM
+
+from schedule import learningRate
 
 IGNORED = -100
 
@@ -67,16 +68,6 @@ def optimizerOf(model, section, fused):
     groups = [{"params": [p for p in parameters if p.ndim > 1], "weight_decay": section["weight_decay"]},
               {"params": [p for p in parameters if p.ndim <= 1], "weight_decay": 0.0}]
     return torch.optim.AdamW(groups, lr=section["lr"], betas=tuple(section["betas"]), eps=section["epsilon"], fused=fused)
-
-
-def learningRate(config, step):
-    """Of step `step`, counted from 1: a line from 0 over the warmup, then half a cosine down to min_lr_ratio."""
-    peak, schedule, steps = config["optimizer"]["lr"], config["lr_schedule"], config["train"]["steps"]
-    warmup = schedule["warmup_steps"]
-    if step <= warmup:
-        return peak * step / warmup
-    share = 0.5 * (1.0 + math.cos(math.pi * (step - warmup) / (steps - warmup)))
-    return peak * (schedule["min_lr_ratio"] + (1.0 - schedule["min_lr_ratio"]) * share)
 
 
 def trainStep(model, optimizer, config, step, tokens, targets):

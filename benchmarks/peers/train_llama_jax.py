@@ -23,6 +23,8 @@ import yaml
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
 from safetensors.numpy import load_file
 
+from schedule import learningRate
+
 MESH = Mesh(numpy.array(jax.devices()).reshape(2, 2), ("data", "tensor"))
 SPLIT = {"q_proj": P("tensor", None, None), "k_proj": P("tensor", None, None), "v_proj": P("tensor", None, None),
          "o_proj": P(None, "tensor", None), "gate_proj": P("tensor", None), "up_proj": P("tensor", None),
@@ -106,15 +108,6 @@ def makeStep(config, splits, momentSplits):
         return weights, first, second, loss, norm
 
     return jax.jit(step, donate_argnums=(0, 1, 2))
-
-
-def learningRate(config, step):
-    peak, schedule, steps = config["optimizer"]["lr"], config["lr_schedule"], config["train"]["steps"]
-    warmup = schedule["warmup_steps"]
-    if step <= warmup:
-        return peak * step / warmup
-    share = 0.5 * (1.0 + math.cos(math.pi * (step - warmup) / (steps - warmup)))
-    return peak * (schedule["min_lr_ratio"] + (1.0 - schedule["min_lr_ratio"]) * share)
 
 
 def main(runFile, exported, output):

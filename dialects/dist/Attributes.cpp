@@ -243,19 +243,6 @@ void printLists(AsmPrinter &printer, const Placement &placement) {
     }
 }
 
-/// The attribute of a placement that was read, checked.
-PlacementAttr checkedAttribute(AsmParser &parser, SMLoc location, const Placement &placement) {
-  SmallVector<int64_t> ends, axes, zigzag;
-  for (auto [index, split] : llvm::enumerate(placement.splits)) {
-    llvm::append_range(axes, split.axes);
-    ends.push_back(static_cast<int64_t>(axes.size()));
-    if (split.zigzag)
-      zigzag.push_back(static_cast<int64_t>(index));
-  }
-  return parser.getChecked<PlacementAttr>(location, parser.getContext(), placement.mesh, ends, axes, zigzag,
-                                          placement.sum, placement.max, placement.lse);
-}
-
 ParseResult parseMesh(AsmParser &parser, MeshAttr &mesh) { return parser.parseAttribute(mesh); }
 } // namespace
 
@@ -265,10 +252,26 @@ Attribute PlacementAttr::parse(AsmParser &parser, Type) {
   if (parser.parseLess() || parseMesh(parser, placement.mesh) || parseLists(parser, placement) ||
       parser.parseGreater())
     return {};
-  return checkedAttribute(parser, location, placement);
+  return attributeOf(placement, [&] { return parser.emitError(location); });
 }
 
 namespace weft::dist {
+PlacementAttr attributeOf(const Placement &placement, llvm::function_ref<InFlightDiagnostic()> emitError) {
+  SmallVector<int64_t> ends, axes, zigzag;
+  for (auto [index, split] : llvm::enumerate(placement.splits)) {
+    llvm::append_range(axes, split.axes);
+    ends.push_back(static_cast<int64_t>(axes.size()));
+    if (split.zigzag)
+      zigzag.push_back(static_cast<int64_t>(index));
+  }
+  MLIRContext *context = placement.mesh.getContext();
+  if (emitError)
+    return PlacementAttr::getChecked(emitError, context, placement.mesh, ends, axes, zigzag, placement.sum,
+                                     placement.max, placement.lse);
+  return PlacementAttr::get(context, placement.mesh, ends, axes, zigzag, placement.sum, placement.max,
+                            placement.lse);
+}
+
 Placement placementOf(PlacementAttr attribute) {
   Placement placement;
   placement.mesh = attribute.getMesh();
@@ -353,7 +356,7 @@ Attribute LocalAttr::parse(AsmParser &parser, Type) {
   }
   if (parser.parseGreater())
     return {};
-  PlacementAttr attribute = checkedAttribute(parser, location, placement);
+  PlacementAttr attribute = attributeOf(placement, [&] { return parser.emitError(location); });
   return attribute ? parser.getChecked<LocalAttr>(location, parser.getContext(), whole, attribute)
                    : Attribute();
 }

@@ -249,11 +249,6 @@ LogicalResult KeepFirstOp::verify() {
       return emitOpError() << "expects a value that is replicated over "
                            << describe(operand->placement.mesh, operand->axes) << ", its placement is "
                            << describe(operand->placement);
-  if (!operand->placement.lse.empty())
-    return emitOpError()
-           << "expects a value without a pending log-sum-exp, of which the zeros of the other ranks would "
-              "be terms, its placement is "
-           << describe(operand->placement) << ". Reduce it first";
   operand->placement.sum = unite(operand->placement.sum, operand->axes);
   return checkResult(*this, *operand, getType());
 }

@@ -36,18 +36,6 @@ ArrayRef<int64_t> wholeShape(RankedTensorType type) {
   return type.getShape();
 }
 
-PlacementAttr attributeOf(const Placement &placement) {
-  SmallVector<int64_t> ends, axes, zigzag;
-  for (auto [index, split] : llvm::enumerate(placement.splits)) {
-    llvm::append_range(axes, split.axes);
-    ends.push_back(static_cast<int64_t>(axes.size()));
-    if (split.zigzag)
-      zigzag.push_back(static_cast<int64_t>(index));
-  }
-  return PlacementAttr::get(placement.mesh.getContext(), placement.mesh, ends, axes, zigzag, placement.sum,
-                            placement.max, placement.lse);
-}
-
 RankedTensorType globalType(ArrayRef<int64_t> whole, Type element, const Placement &placement) {
   return RankedTensorType::get(whole, element, placement ? attributeOf(placement) : Attribute());
 }

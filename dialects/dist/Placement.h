@@ -77,7 +77,9 @@ bool isLocal(mlir::Type type);
 /// The whole tensor's shape.
 llvm::ArrayRef<int64_t> wholeShape(mlir::RankedTensorType type);
 
-PlacementAttr attributeOf(const Placement &placement);
+/// The placement as an attribute. With `emitError` it may be one that is not right, and is then null.
+PlacementAttr attributeOf(const Placement &placement,
+                          llvm::function_ref<mlir::InFlightDiagnostic()> emitError = {});
 /// The type of a tensor of this whole shape in the global view, and in the local one.
 mlir::RankedTensorType globalType(llvm::ArrayRef<int64_t> whole, mlir::Type element,
                                   const Placement &placement);

@@ -165,7 +165,7 @@ private:
       next.splits[dimension].axes.push_back(axis);
       reach(index, {ReshardKind::Slice, {axis}, static_cast<int64_t>(dimension), 0, {}, next, 0});
     }
-    // The zeros of the other ranks are no terms of a log-sum-exp: it is taken first.
+    // A zero is no neutral term of a log-sum-exp: that is taken first.
     if (llvm::is_contained(target.sum, axis) && here.lse.empty()) {
       Placement next = here;
       next.sum = dist::unite(next.sum, {axis});

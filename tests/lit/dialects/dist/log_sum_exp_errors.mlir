@@ -81,18 +81,17 @@ func.func @the_whole_head_keeps_its_vocabulary(%x: tensor<4x8xf32, #dist.at<#mes
 // -----
 #mesh = #dist.mesh<d0 = 2, t0 = 2>
 
-func.func @zeros_are_no_terms_of_a_logarithm(%x: tensor<4xf32, #dist.local<#mesh, 4, [], lse [t0]>>) {
-  // expected-error @+1 {{'dist.keep_first' op expects a value without a pending log-sum-exp, of which the zeros of the other ranks would be terms, its placement is [] lse [t0]. Reduce it first}}
-  %y = dist.keep_first %x over ["d0"] : tensor<4xf32, #dist.local<#mesh, 4, [], lse [t0]>> -> tensor<4xf32, #dist.local<#mesh, 4, [], sum [d0], lse [t0]>>
+func.func @zeros_are_not_neutral(%x: tensor<4xf32, #dist.local<#mesh, 4, [], lse [t0]>>) {
+  // expected-error @+1 {{'dist.keep_first' op gives zeros, which count in the log-sum-exp that is pending: [] lse [t0]}}
+  %0 = dist.keep_first %x over ["d0"] : tensor<4xf32, #dist.local<#mesh, 4, [], lse [t0]>> -> tensor<4xf32, #dist.local<#mesh, 4, [], sum [d0], lse [t0]>>
   return
 }
 
 // -----
 #mesh = #dist.mesh<d0 = 2, t0 = 2>
 
-func.func @the_logarithm_is_taken_first(%x: tensor<4xf32, #dist.local<#mesh, 4, [], lse [t0]>>) {
-  %t = dist.all_reduce.start lse %x over ["t0"] : tensor<4xf32, #dist.local<#mesh, 4, [], lse [t0]>> -> !dist.token<tensor<4xf32, #dist.local<#mesh, 4, []>>>
-  %z = dist.wait %t : !dist.token<tensor<4xf32, #dist.local<#mesh, 4, []>>>
-  %y = dist.keep_first %z over ["d0"] : tensor<4xf32, #dist.local<#mesh, 4, []>> -> tensor<4xf32, #dist.local<#mesh, 4, [], sum [d0]>>
+func.func @no_sum_beside_a_logarithm(%x: tensor<4xf32, #dist.at<#mesh, [], lse [t0]>>) {
+  // expected-error @+1 {{'dist.reshard' op cannot make a pending sum over [d0] of a value whose log-sum-exp over [t0] stays pending: zeros would count in it}}
+  %0 = dist.reshard %x : tensor<4xf32, #dist.at<#mesh, [], lse [t0]>> -> tensor<4xf32, #dist.at<#mesh, [], sum [d0], lse [t0]>>
   return
 }
