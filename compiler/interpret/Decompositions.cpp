@@ -9,10 +9,12 @@ using namespace mlir;
 
 namespace weft::interpret {
 namespace {
-/// Whether a rank tells the op how many elements of its part are valid, as one more operand.
+/// Whether a rank tells the op how many elements of its part are valid, as one more operand. In the global
+/// view there are no parts.
 bool isTold(Operation *op) {
   auto shardable = dyn_cast<nn::ShardingRuleOpInterface>(op);
-  return shardable && nn::paddedFactor(op, shardable.shardingRule());
+  return shardable && llvm::any_of(op->getOperandTypes(), dist::isLocal) &&
+         nn::paddedFactor(op, shardable.shardingRule());
 }
 } // namespace
 
