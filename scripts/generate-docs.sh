@@ -32,9 +32,10 @@ for family in Elementwise Shape Indexing Contraction Activation Norm Attention L
 done > "$made/nn.td"
 generate "$made/nn.td" -gen-dialect-doc -dialect nn | page nn ""
 generate dialects/nn/NnInterfaces.td -gen-op-interface-docs | sed 's/^# OpInterface definitions$//' | page interfaces "Op interfaces"
+generate dialects/dist/DistOps.td -gen-dialect-doc -dialect dist | page dist ""
 generate dialects/sched/SchedOps.td -gen-dialect-doc -dialect sched | page sched ""
 # The passes in the order of the phases.
-for phase in precision differentiate update pipeline fuse memory; do
+for phase in precision differentiate update place partition pipeline fuse memory; do
   generate "passes/$phase/Passes.td" -gen-pass-doc
 done | page passes "Passes, in the order of the phases"
 

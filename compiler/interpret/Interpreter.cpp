@@ -161,8 +161,7 @@ FailureOr<Interpreter::Values> Interpreter::runBlock(Block &block, ArrayRef<Mesh
     if (failed(values) || failed(checkShapes(op, *values)))
       return FailureOr<Values>(failure());
     if (observer)
-      for (auto [result, value] : llvm::zip_equal(op->getResults(), *values))
-        observer->computed(result, value, context.ranks);
+      observer->computed(op, operands, *values, context.ranks);
     return values;
   });
 }

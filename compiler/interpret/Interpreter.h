@@ -24,8 +24,9 @@ namespace weft::interpret {
 class Observer {
 public:
   virtual ~Observer() = default;
-  /// The value of an op's result.
-  virtual void computed(mlir::OpResult result, const MeshValue &value, const Ranks &ranks) = 0;
+  /// The values of an op's results; that of a token is what the collective gives.
+  virtual void computed(mlir::Operation *op, llvm::ArrayRef<MeshValue> operands,
+                        llvm::ArrayRef<MeshValue> results, const Ranks &ranks) = 0;
   /// What was carried over all microbatches under this name.
   virtual void carried(llvm::StringRef name, mlir::Type type, const MeshValue &value, const Ranks &ranks) = 0;
 };

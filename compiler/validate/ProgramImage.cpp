@@ -17,20 +17,25 @@ class ImageObserver : public interpret::Observer {
 public:
   explicit ImageObserver(ProgramImage &image) : image(image) {}
 
-  void computed(OpResult result, const MeshValue &value, const Ranks &ranks) override {
-    if (!isa<RankedTensorType>(result.getType()))
-      return; // a collective on its way: its wait has the value
-    Operation *op = result.getOwner();
-    std::string name = op->getName().getStringRef().str();
-    if (op->getNumResults() > 1)
-      absl::StrAppend(&name, " result ", result.getResultNumber());
-    TracedValue traced{op->getLoc(), name, {}, ""};
-    absl::StatusOr<interpret::Tensor> whole = ranks.assemble(value, result.getType());
-    if (whole.ok())
-      traced.print = fingerprintOf(*whole);
-    else
-      traced.problem = std::string(whole.status().message());
-    image.trace.push_back(std::move(traced));
+  void computed(Operation *op, ArrayRef<MeshValue> operands, ArrayRef<MeshValue> results,
+                const Ranks &ranks) override {
+    if (isa<dist::WaitOp>(op))
+      return; // what it waits for has been looked at
+    bool isMove = isa<dist::DistDialect>(op->getDialect());
+    for (auto [result, value] : llvm::zip_equal(op->getResults(), results)) {
+      std::string name = op->getName().getStringRef().str();
+      if (op->getNumResults() > 1)
+        absl::StrAppend(&name, " result ", result.getResultNumber());
+      TracedValue traced{op->getLoc(), name, isMove, {}, ""};
+      look(value, result.getType(), ranks, traced);
+      if (isMove && traced.problem.empty()) {
+        TracedValue before = traced;
+        look(operands[0], op->getOperand(0).getType(), ranks, before);
+        if (before.problem.empty() && !before.print.matches(traced.print, before.print.norm))
+          traced.problem = "moves a value, and changes it";
+      }
+      image.trace.push_back(std::move(traced));
+    }
   }
 
   void carried(StringRef name, Type type, const MeshValue &value, const Ranks &ranks) override {
@@ -43,6 +48,16 @@ public:
   }
 
 private:
+  /// The whole value's fingerprint, or why there is none.
+  static void look(const MeshValue &value, Type type, const Ranks &ranks, TracedValue &traced) {
+    auto token = dyn_cast<dist::TokenType>(type);
+    absl::StatusOr<interpret::Tensor> whole = ranks.assemble(value, token ? token.getTensor() : type);
+    if (whole.ok())
+      traced.print = fingerprintOf(*whole);
+    else
+      traced.problem = std::string(whole.status().message());
+  }
+
   ProgramImage &image;
 };
 
@@ -79,19 +94,23 @@ ProgramImage runForImage(Operation *program, std::vector<interpret::Tensor> inpu
 
 std::string firstDifferentOp(const ProgramImage &before, const ProgramImage &now) {
   std::map<std::string, std::vector<const TracedValue *>> known;
+  auto nameOf = [](const TracedValue &value) {
+    return absl::StrCat(value.op, " at ", placeOf(value.location));
+  };
   for (const TracedValue &value : before.trace)
-    known[placeOf(value.location)].push_back(&value);
+    known[nameOf(value)].push_back(&value);
   for (const TracedValue &value : now.trace) {
-    std::string place = placeOf(value.location);
+    std::string name = nameOf(value);
     if (!value.problem.empty())
-      return absl::StrCat(value.op, " at ", place, ": ", value.problem);
+      return absl::StrCat(name, ": ", value.problem);
     bool comparable = false, equal = false;
-    for (const TracedValue *old : known[place]) {
-      comparable |= old->print.shape == value.print.shape;
-      equal |= old->print.matches(value.print, before.largest);
-    }
+    if (!value.isMove)
+      for (const TracedValue *old : known[name]) {
+        comparable |= old->print.shape == value.print.shape;
+        equal |= old->print.matches(value.print, before.largest);
+      }
     if (comparable && !equal)
-      return absl::StrCat(value.op, " at ", place);
+      return name;
   }
   return "";
 }

@@ -20,8 +20,9 @@ namespace weft {
 struct TracedValue {
   mlir::Location location;
   std::string op; ///< its name, and which result if it has several
+  bool isMove;    ///< by dist: the value is that of the operand, at another placement
   Fingerprint print;
-  std::string problem; ///< why ranks' parts do not make a whole; empty if they do
+  std::string problem; ///< why the value is wrong by itself (parts that make no whole, ...); else empty
 };
 
 struct ProgramImage {
@@ -35,8 +36,8 @@ struct ProgramImage {
 ProgramImage runForImage(mlir::Operation *program, std::vector<interpret::Tensor> inputs,
                          interpret::Variables variables);
 
-/// The first traced value of `now` whose place in the source `before` had values of that shape at, none of
-/// them equal; as people read it. Empty if there is none.
+/// The first traced value of `now` that is wrong by itself, or differs from all that the same op at the same
+/// place in the source gave in `before`; as people read it. Empty if there is none.
 std::string firstDifferentOp(const ProgramImage &before, const ProgramImage &now);
 
 } // namespace weft

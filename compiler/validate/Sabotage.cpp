@@ -69,10 +69,12 @@ bool wrongDimension(ModuleOp module) {
 }
 
 bool wrongNeutral(ModuleOp module) {
-  return changeFirst<dist::MaskOp>(module, [](dist::MaskOp mask) {
+  bool isChanged = false;
+  module.walk([&](dist::MaskOp mask) {
     mask.setValue(APFloat(1.0));
-    return true;
+    isChanged = true;
   });
+  return isChanged;
 }
 
 bool missingMask(ModuleOp module) {

@@ -288,6 +288,13 @@ Placement placementOf(PlacementAttr attribute) {
 
 namespace {
 
+LogicalResult verifyElement(const Placement &placement, Type element,
+                            llvm::function_ref<InFlightDiagnostic()> emitError) {
+  if (!placement.sum.empty() && element.isInteger(1))
+    return emitError() << "i1 has no sum; nn.cast makes it an integer";
+  return success();
+}
+
 LogicalResult verifyDimensions(const Placement &placement, ArrayRef<int64_t> whole,
                                llvm::function_ref<InFlightDiagnostic()> emitError) {
   if (placement.splits.size() != whole.size())
@@ -309,9 +316,11 @@ void PlacementAttr::print(AsmPrinter &printer) const {
   printer << ">";
 }
 
-LogicalResult PlacementAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
+LogicalResult PlacementAttr::verifyEncoding(ArrayRef<int64_t> shape, Type element,
                                             llvm::function_ref<InFlightDiagnostic()> emitError) const {
-  return verifyDimensions(placementOf(*this), shape, emitError);
+  Placement placement = placementOf(*this);
+  return failed(verifyElement(placement, element, emitError)) ? failure()
+                                                              : verifyDimensions(placement, shape, emitError);
 }
 
 //===----------------------------------------------------------------------===//
@@ -361,9 +370,11 @@ void LocalAttr::print(AsmPrinter &printer) const {
   printer << ">";
 }
 
-LogicalResult LocalAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
+LogicalResult LocalAttr::verifyEncoding(ArrayRef<int64_t> shape, Type element,
                                         llvm::function_ref<InFlightDiagnostic()> emitError) const {
   Placement placement = placementOf(getPlacement());
+  if (failed(verifyElement(placement, element, emitError)))
+    return failure();
   if (SmallVector<int64_t> wanted = partShape(getWholeShape(), placement);
       ArrayRef<int64_t>(wanted) != shape) {
     InFlightDiagnostic error = emitError() << "expects the part of a rank, ";

@@ -21,9 +21,15 @@ def DistDialect : Dialect {
     In the global view a shape is that of the whole tensor (`#dist.at`), and `dist.reshard` alone changes a placement.
     After `partition` a shape is that of one rank's part, the encoding (`#dist.local`) still says of what, and
     collectives change placements.
+
+    A module says its mesh as `dist.mesh`; every placement in it is on that. Seeds, which `weft-place` starts from, are
+    `dist.use` and `dist.storage` of parameters and state, `dist.inputs` of a step, `dist.at` of boundaries and of a
+    function's arguments, and `dist.zero` of the module. No other attribute named `dist.` means anything: it is refused.
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
   let extraClassDeclaration = [{ void registerAttributes(); }];
 }
 

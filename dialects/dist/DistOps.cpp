@@ -57,9 +57,10 @@ LogicalResult ReshardOp::verify() {
   auto from = cast<RankedTensorType>(getOperand().getType()), to = cast<RankedTensorType>(getType());
   Placement source = placementOf(from), target = placementOf(to);
   if (!source || !target || isLocal(from) || isLocal(to))
-    return emitOpError() << "expects two global types with placements, got " << from << " and " << to;
+    return emitOpError() << "expects two global types with placements, got " << describe(from) << " and "
+                         << describe(to);
   if (withoutPlacement(from) != withoutPlacement(to))
-    return emitOpError() << "changes the placement alone, got " << from << " -> " << to;
+    return emitOpError() << "changes the placement alone, got " << describe(from) << " -> " << describe(to);
   if (source.mesh != target.mesh)
     return emitOpError() << "expects one mesh";
   if (Axes more = without(target.max, source.max); !more.empty())
@@ -73,8 +74,6 @@ LogicalResult ReshardOp::verify() {
     if (!source.isReplicatedOver(axis))
       return emitOpError() << "cannot make a pending sum over " << describe(source.mesh, {axis})
                            << " of a value that is not replicated over it: " << describe(source);
-  if (!target.sum.empty() && !isa<FloatType>(to.getElementType()) && to.getElementType().isInteger(1))
-    return emitOpError() << "i1 has no sum; nn.cast makes it an integer";
   return success();
 }
 
@@ -97,7 +96,7 @@ struct LocalOperand {
 FailureOr<LocalOperand> readOperand(Operation *op, Value operand, ArrayAttr names) {
   LocalOperand read{cast<RankedTensorType>(operand.getType()), placementOf(operand), {}};
   if (!isLocal(read.type))
-    return op->emitOpError() << "expects the part of a rank (#dist.local), got " << read.type
+    return op->emitOpError() << "expects the part of a rank (#dist.local), got " << describe(read.type)
                              << "; in the global view dist.reshard changes placements";
   for (Attribute name : names) {
     int64_t axis = read.placement.mesh.indexOf(cast<StringAttr>(name).getValue());
@@ -179,7 +178,19 @@ LogicalResult checkResult(Operation *op, const LocalOperand &operand, Type decla
       localType(wholeShape(operand.type), operand.type.getElementType(), operand.placement);
   if (declared == wanted)
     return success();
-  return op->emitOpError() << "gives " << wanted << ", its type says " << declared;
+  return op->emitOpError() << "gives " << describe(wanted) << "; its type says "
+                           << describe(cast<RankedTensorType>(declared));
+}
+
+/// A collective that nobody waits for, or that is waited for twice, is none.
+LogicalResult checkToken(Operation *op, const LocalOperand &operand, Type declared) {
+  if (failed(checkResult(op, operand, declared)))
+    return failure();
+  Value token = op->getResult(0);
+  auto uses = std::distance(token.use_begin(), token.use_end());
+  if (uses == 1 && isa<WaitOp>(*token.user_begin()))
+    return success();
+  return op->emitOpError() << "expects one dist.wait for its token, it has " << uses;
 }
 } // namespace
 
@@ -187,14 +198,14 @@ LogicalResult AllGatherStartOp::verify() {
   FailureOr<LocalOperand> operand = readOperand(*this, getOperand(), getAxes());
   if (failed(operand) || failed(removeSplit(*this, *operand, static_cast<int64_t>(getDimension()))))
     return failure();
-  return checkResult(*this, *operand, getToken().getType().getTensor());
+  return checkToken(*this, *operand, getToken().getType().getTensor());
 }
 
 LogicalResult AllReduceStartOp::verify() {
   FailureOr<LocalOperand> operand = readOperand(*this, getOperand(), getAxes());
   if (failed(operand) || failed(removePending(*this, *operand, getKind())))
     return failure();
-  return checkResult(*this, *operand, getToken().getType().getTensor());
+  return checkToken(*this, *operand, getToken().getType().getTensor());
 }
 
 LogicalResult ReduceScatterStartOp::verify() {
@@ -202,7 +213,7 @@ LogicalResult ReduceScatterStartOp::verify() {
   if (failed(operand) || failed(removePending(*this, *operand, getKind())) ||
       failed(addSplit(*this, *operand, static_cast<int64_t>(getDimension()))))
     return failure();
-  return checkResult(*this, *operand, getToken().getType().getTensor());
+  return checkToken(*this, *operand, getToken().getType().getTensor());
 }
 
 LogicalResult AllToAllStartOp::verify() {
@@ -212,7 +223,7 @@ LogicalResult AllToAllStartOp::verify() {
     return failure();
   if (getFrom() == getTo())
     return emitOpError() << "moves axes from one dimension to another, got " << getFrom() << " twice";
-  return checkResult(*this, *operand, getToken().getType().getTensor());
+  return checkToken(*this, *operand, getToken().getType().getTensor());
 }
 
 LogicalResult SliceOp::verify() {
@@ -231,8 +242,6 @@ LogicalResult KeepFirstOp::verify() {
       return emitOpError() << "expects a value that is replicated over "
                            << describe(operand->placement.mesh, operand->axes) << ", its placement is "
                            << describe(operand->placement);
-  if (operand->type.getElementType().isInteger(1))
-    return emitOpError() << "i1 has no sum; nn.cast makes it an integer";
   operand->placement.sum = unite(operand->placement.sum, operand->axes);
   return checkResult(*this, *operand, getType());
 }
@@ -240,7 +249,7 @@ LogicalResult KeepFirstOp::verify() {
 LogicalResult MaskOp::verify() {
   auto type = cast<RankedTensorType>(getType());
   if (!isLocal(type))
-    return emitOpError() << "expects the part of a rank (#dist.local), got " << type;
+    return emitOpError() << "expects the part of a rank (#dist.local), got " << describe(type);
   auto dimension = static_cast<int64_t>(getDimension());
   if (dimension < 0 || dimension >= type.getRank())
     return emitOpError() << "expects a dimension below the rank (" << type.getRank() << "), got "

@@ -120,4 +120,18 @@ std::string describe(const Placement &placement) {
   return text.empty() ? "(replicated)" : text;
 }
 
+std::string describe(RankedTensorType type) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  Placement placement = placementOf(type);
+  stream << "'" << withoutPlacement(type) << "'";
+  if (isLocal(type)) {
+    stream << ", the part of " << (type.getRank() == 0 ? "a scalar" : "");
+    llvm::interleave(wholeShape(type), stream, "x");
+  }
+  if (placement)
+    stream << " at " << describe(placement);
+  return text;
+}
+
 } // namespace weft::dist

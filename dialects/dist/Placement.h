@@ -23,6 +23,15 @@ inline constexpr llvm::StringLiteral kMeshAttribute = "dist.mesh";
 /// What stays of a placement when encodings have been erased: of a variable, and of an input.
 inline constexpr llvm::StringLiteral kPlacementAttribute = "dist.placement";
 
+// The seeds of placements, and what a plan says of the whole program.
+inline constexpr llvm::StringLiteral kZeroAttribute = "dist.zero";       ///< module: i64, the ZeRO level
+inline constexpr llvm::StringLiteral kUseAttribute = "dist.use";         ///< parameter: at its reads
+inline constexpr llvm::StringLiteral kStorageAttribute = "dist.storage"; ///< parameter, state: between steps
+inline constexpr llvm::StringLiteral kInputsAttribute = "dist.inputs";   ///< step: of microbatch's inputs
+inline constexpr llvm::StringLiteral kAtAttribute = "dist.at";           ///< boundary, function argument
+inline constexpr llvm::StringLiteral kReasonAttribute =
+    "dist.reason"; ///< with `explain`: why an op is split so
+
 /// How one dimension is split: axes major to minor.
 struct Split {
   Axes axes;
@@ -92,6 +101,8 @@ Axes without(llvm::ArrayRef<int64_t> axes, llvm::ArrayRef<int64_t> removed);
 /// As people read them: `[t0, t1]`, and `[d0] [] [] sum [t0]`.
 std::string describe(MeshAttr mesh, llvm::ArrayRef<int64_t> axes);
 std::string describe(const Placement &placement);
+/// `tensor<8xf32> at [t0]`, and in the local view `tensor<4xf32>, the part of 8 at [t0]`.
+std::string describe(mlir::RankedTensorType type);
 
 } // namespace weft::dist
 

@@ -24,7 +24,8 @@ def ParameterOp : NnVariableOp<"parameter"> {
     nn.parameter @lm_head.weight : tensor<100x8xf32> normal {deviation = 0.02}
     ```
 
-    Constraints: a static ranked float tensor of at most 2^48 bytes; `deviation` is at least 0.
+    Constraints: a static ranked float tensor of at most 2^48 bytes; `deviation` is at least 0; on a mesh, whole or split,
+    nothing pending.
   }];
   let assemblyFormat = "$sym_name `:` $type $initializer attr-dict";
 }
@@ -37,7 +38,8 @@ def StateOp : NnVariableOp<"state"> {
     nn.state @optimizer.step : tensor<i64> constant
     ```
 
-    Constraints: a static ranked tensor of at most 2^48 bytes; `deviation` is at least 0.
+    Constraints: a static ranked tensor of at most 2^48 bytes; `deviation` is at least 0; on a mesh, whole or split, nothing
+    pending.
   }];
   let assemblyFormat = "$sym_name `:` $type $initializer attr-dict";
 }
@@ -52,7 +54,7 @@ def ReadOp : NnOp<"read", [MemoryEffects<[MemRead]>, DeclareOpInterfaceMethods<S
     %w = nn.read @lm_head.weight : tensor<100x8xf32>
     ```
 
-    Constraints: the symbol is a parameter or state of this type.
+    Constraints: the symbol is a parameter or state of this type, placement included: its storage.
   }];
   let arguments = (ins FlatSymbolRefAttr:$variable);
   let results = (outs NnTensor:$result);
@@ -69,7 +71,7 @@ def WriteOp : NnOp<"write", [MemoryEffects<[MemWrite]>, DeclareOpInterfaceMethod
     nn.write @lm_head.weight, %w : tensor<100x8xf32>
     ```
 
-    Constraints: the symbol is a parameter or state of this type; not in a module or a function, nor in the prepare
+    Constraints: the symbol is a parameter or state of this type, placement included: its storage; not in a module or a function, nor in the prepare
     or microbatch region of a step.
   }];
   let arguments = (ins FlatSymbolRefAttr:$variable, NnTensor:$value);
@@ -114,7 +116,8 @@ def StepOp : NnOp<"step", [Symbol, IsolatedFromAbove]> {
     ```
 
     Constraints: arguments are tensors whose types agree as described; no input name twice; prepare ends in a yield without names, microbatch in a carry,
-    update in a yield with names; `nn.write` only in update.
+    update in a yield with names; `nn.write` only in update. On a mesh inputs are whole or split, and outputs are whole on
+    every rank.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$microbatches, StrArrayAttr:$input_names);
   let regions = (region SizedRegion<1>:$prepare, SizedRegion<1>:$microbatch, SizedRegion<1>:$update);
@@ -151,7 +154,8 @@ def CarryOp : NnOp<"carry", [Terminator, Pure, HasParent<"StepOp">]> {
     nn.carry ["loss", "grad.w"] ["sum", "sum"] %loss, %dw : tensor<f32>, tensor<8xf32>
     ```
 
-    Constraints: one name and one combiner (sum, max, min) per value; no name twice; floats and integers, not i1.
+    Constraints: one name and one combiner (sum, max, min) per value; no name twice; floats and integers, not i1; a pending
+    value is folded as it is pending.
   }];
   let arguments = (ins StrArrayAttr:$names, StrArrayAttr:$combiners, Variadic<NnTensor>:$values);
   let assemblyFormat = "$names $combiners ($values^ `:` type($values))? attr-dict";

@@ -1,9 +1,11 @@
 //===- Optimizer.cpp - Optimizer updates: meaning and checks ----------------===//
+#include "dialects/dist/Placement.h"
 #include "dialects/nn/NnOps.h"
 #include "dialects/nn/ValueBuilder.h"
 
 using namespace mlir;
 using namespace weft::nn;
+namespace dist = weft::dist;
 
 #define GET_OP_CLASSES
 #include "dialects/nn/NnOptimizer.cpp.inc"
@@ -16,21 +18,23 @@ void NnDialect::registerOptimizerOps() {
 }
 
 namespace {
-/// The first `whole` operands and all results have the parameter's type, the other operands are scalars.
+/// The first `whole` operands and all results have the parameter's type, the other operands are scalars. Of
+/// placements the sharding rule speaks.
 LogicalResult verifyUpdate(Operation *op, unsigned whole) {
-  Type type = op->getOperand(0).getType();
+  auto typeOf = [](Value value) { return dist::withoutPlacement(tensorType(value)); };
+  RankedTensorType type = typeOf(op->getOperand(0));
   for (unsigned index = 0; index < op->getNumOperands(); ++index) {
-    Type operand = op->getOperand(index).getType();
+    RankedTensorType operand = typeOf(op->getOperand(index));
     if (index < whole && operand != type)
       return op->emitOpError() << "expects operand " << index << " of the parameter's type " << type
                                << ", got " << operand;
-    if (index >= whole && cast<RankedTensorType>(operand).getRank() != 0)
+    if (index >= whole && operand.getRank() != 0)
       return op->emitOpError() << "expects operand " << index << " to be a scalar, got " << operand;
   }
   for (Value result : op->getResults())
-    if (result.getType() != type)
+    if (typeOf(result) != type)
       return op->emitOpError() << "expects results of the parameter's type " << type << ", got "
-                               << result.getType();
+                               << typeOf(result);
   return success();
 }
 /// Every dimension of the parameter passes through; the scalars are everywhere.

@@ -4,6 +4,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <limits>
+
 using namespace mlir;
 
 namespace weft::nn {
@@ -95,12 +97,15 @@ public:
     for (auto [index, operand] : llvm::enumerate(op->getOperands()))
       if (failed(readSplits({false, static_cast<unsigned>(index)}, operand, rule.operands[index])))
         return failure();
+    // What operands alone do wrong is said before what a result's type makes of it.
+    if (failed(checkFactors()))
+      return failure();
     for (auto [index, result] : llvm::enumerate(op->getResults()))
       if (failed(readSplits({true, static_cast<unsigned>(index)}, result, rule.results[index])))
         return failure();
-    if (failed(checkFactors()) || failed(checkPending()))
+    if (failed(checkFactors()) || failed(checkPending()) || failed(checkResults()))
       return failure();
-    return checkResults();
+    return checkTails();
   }
 
 private:
@@ -108,24 +113,34 @@ private:
 
   /// All values have a placement on one mesh and are in one view, or none has any.
   LogicalResult readMesh() {
-    bool some = false, none = false, local = false, global = false;
-    for (Value value :
-         llvm::concat<Value>(llvm::to_vector(op->getOperands()), llvm::to_vector(op->getResults()))) {
+    std::optional<Port> placed, bare, local, global;
+    auto read = [&](Port port, Value value) -> LogicalResult {
       dist::Placement placement = dist::placementOf(value);
       if (!placement) {
-        none = true;
-        continue;
+        bare = bare.value_or(port);
+        return success();
       }
-      some = true;
-      (dist::isLocal(value.getType()) ? local : global) = true;
+      std::optional<Port> &view = dist::isLocal(value.getType()) ? local : global;
+      view = view.value_or(port);
       if (mesh && placement.mesh != mesh)
-        return op->emitOpError() << "has values on two meshes";
+        return op->emitOpError() << "has " << placed->str() << " and " << port.str()
+                                 << " on two meshes; a program has one";
+      placed = placed.value_or(port);
       mesh = placement.mesh;
-    }
-    if (some && none)
-      return op->emitOpError() << "has values with and without a placement";
+      return success();
+    };
+    for (auto [index, operand] : llvm::enumerate(op->getOperands()))
+      if (failed(read({false, static_cast<unsigned>(index)}, operand)))
+        return failure();
+    for (auto [index, result] : llvm::enumerate(op->getResults()))
+      if (failed(read({true, static_cast<unsigned>(index)}, result)))
+        return failure();
+    if (placed && bare)
+      return op->emitOpError() << "has " << placed->str() << " with a placement and " << bare->str()
+                               << " without: on a mesh every value has one";
     if (local && global)
-      return op->emitOpError() << "has values of the global and of the local view";
+      return op->emitOpError() << "has " << global->str() << " of the global view and " << local->str()
+                               << " of the local view (#dist.local): a program is in one";
     return success();
   }
 
@@ -134,6 +149,8 @@ private:
     placements.push_back(placement);
     for (auto [dimension, factors] : llvm::enumerate(dimensions)) {
       const dist::Split &split = placement.splits[dimension];
+      if (failed(checkWhole(port, dimension, factors, dist::wholeShape(tensorType(value))[dimension])))
+        return failure();
       std::optional<SmallVector<dist::Split>> shares = shareOut(rule, mesh, factors, split);
       if (!shares)
         return op->emitOpError()
@@ -145,6 +162,18 @@ private:
           return failure();
     }
     return success();
+  }
+
+  /// Parts of one size may be of wholes that are not.
+  LogicalResult checkWhole(Port port, size_t dimension, ArrayRef<int> factors, int64_t whole) {
+    int64_t size = 1;
+    for (int factor : factors)
+      size *= rule.factors[factor].size;
+    if (factors.empty() || size == whole)
+      return success();
+    return op->emitOpError() << "has parts of " << size << " and of " << whole
+                             << " in one dimension: that of " << port.str() << " dimension " << dimension
+                             << " is " << whole << " in the whole. Only parts of one size of the whole meet";
   }
 
   /// Every dimension with a factor is split alike.
@@ -218,14 +247,16 @@ private:
       const dist::Axes &mine = placements[index].*pending;
       bool inGroup = llvm::is_contained(joint, static_cast<int>(index));
       if (inGroup) {
+        // A maximum may count a value any number of times.
         int leader = joint.front();
-        if (mine != placements[leader].*pending)
-          return refuseMixture(leader, static_cast<int>(index), pending, what);
+        if (sums && mine != placements[leader].*pending)
+          return refuseMixture(leader, static_cast<int>(index));
       } else if (!mine.empty() && !(sums && index < rule.linear.size() && rule.linear[index])) {
         return op->emitOpError() << "takes operand " << index << ", whose " << what << " over "
                                  << describe(mine) << " is pending: " << dist::describe(placements[index])
-                                 << ". It is not " << (sums ? "linear" : "monotone")
-                                 << " in it: reshard operand " << index << " first";
+                                 << ". "
+                                 << (sums ? "It is not linear in it" : "nn.maximum alone passes a maximum on")
+                                 << ": reshard operand " << index << " first";
       }
       for (int64_t axis : mine) {
         if (!inGroup && llvm::is_contained(passed, axis))
@@ -237,30 +268,33 @@ private:
     return success();
   }
 
-  LogicalResult refuseMixture(int leader, int other, dist::Axes dist::Placement::*pending, StringRef what) {
-    const dist::Axes &left = placements[leader].*pending, &right = placements[other].*pending;
-    dist::Axes lacking = dist::without(left, right);
+  LogicalResult refuseMixture(int leader, int other) {
+    dist::Axes lacking = dist::without(placements[leader].sum, placements[other].sum);
     int replicated = other, pendingOperand = leader;
     if (lacking.empty()) {
-      lacking = dist::without(right, left);
+      lacking = dist::without(placements[other].sum, placements[leader].sum);
       std::swap(replicated, pendingOperand);
     }
-    int64_t times = mesh.sizeOf(lacking);
-    return op->emitOpError() << "adds operand " << replicated << " to a value whose " << what << " over "
-                             << describe(lacking) << " is pending: it would be counted " << times
-                             << " times. Operand " << leader << " is " << dist::describe(placements[leader])
-                             << ", operand " << other << " is " << dist::describe(placements[other])
-                             << ". Reshard operand " << pendingOperand << " first, or let one rank alone add";
+    return op->emitOpError() << "adds operand " << replicated << " to a value whose sum over "
+                             << describe(lacking) << " is pending: it would be counted "
+                             << mesh.sizeOf(lacking) << " times. Operand " << leader << " is "
+                             << dist::describe(placements[leader]) << ", operand " << other << " is "
+                             << dist::describe(placements[other]) << ". Reshard operand " << pendingOperand
+                             << " first, or let one rank alone add";
   }
 
-  /// A pending value is rounded to fewer digits only where that is said.
+  /// A pending value is rounded to fewer digits, or to a smaller range, only where that is said.
   LogicalResult checkNarrowing() {
     auto castOp = dyn_cast<CastOp>(op);
     if (!castOp || passedSum.empty() || op->hasAttr("wire"))
       return success();
     auto from = dyn_cast<FloatType>(tensorType(castOp.getOperand()).getElementType()),
          to = dyn_cast<FloatType>(tensorType(castOp.getResult()).getElementType());
-    if (from && to && to.getFPMantissaWidth() < from.getFPMantissaWidth())
+    if (!from || !to)
+      return success();
+    const llvm::fltSemantics &before = from.getFloatSemantics(), &after = to.getFloatSemantics();
+    if (to.getFPMantissaWidth() < from.getFPMantissaWidth() ||
+        llvm::APFloat::semanticsMaxExponent(after) < llvm::APFloat::semanticsMaxExponent(before))
       return op->emitOpError()
              << "rounds a value whose sum over " << describe(passedSum)
              << " is pending: each term would be rounded. Reshard it first; an activation that is "
@@ -294,6 +328,38 @@ private:
     return success();
   }
 
+  /// In the local view, what a reduction takes over a dimension of parts that are not all full is masked
+  /// first.
+  LogicalResult checkTails() {
+    for (auto [index, dimensions] : llvm::enumerate(rule.operands)) {
+      if (!dist::isLocal(op->getOperand(index).getType()))
+        continue;
+      ArrayRef<int64_t> whole = dist::wholeShape(tensorType(op->getOperand(index)));
+      for (auto [dimension, factors] : llvm::enumerate(dimensions)) {
+        const dist::Split &split = placements[index].splits[dimension];
+        if (factors.size() != 1 || dist::dividesEvenly(mesh, whole[dimension], split))
+          continue;
+        std::optional<double> neutral = neutralElement(rule, factors[0], split);
+        if (neutral && !isMasked(op->getOperand(index), static_cast<int64_t>(dimension), *neutral))
+          return op->emitOpError()
+                 << "reduces dimension " << dimension << " of operand " << index << ", " << whole[dimension]
+                 << " split over " << describe(split.axes)
+                 << ": not all parts are full, and what lies behind is unspecified. dist.mask it with "
+                 << *neutral << " first";
+      }
+    }
+    return success();
+  }
+
+  static bool isMasked(Value value, int64_t dimension, double neutral) {
+    while (auto mask = value.getDefiningOp<dist::MaskOp>()) {
+      if (static_cast<int64_t>(mask.getDimension()) == dimension)
+        return mask.getValue().convertToDouble() == neutral;
+      value = mask.getOperand();
+    }
+    return false;
+  }
+
   /// Zero is the sum of zeros, over any axes: what an accumulator starts from.
   bool isPendingZero(dist::Placement wanted, const dist::Placement &declared) {
     auto constant = dyn_cast<ConstantOp>(op);
@@ -316,6 +382,14 @@ private:
 };
 
 } // namespace
+
+std::optional<double> neutralElement(const ShardingRule &rule, int factor, const dist::Split &split) {
+  bool isIndexed = llvm::any_of(rule.indices, [&](const auto &indices) { return indices.factor == factor; });
+  if (llvm::is_contained(rule.takesValid, factor) || (isIndexed && split.axes.size() == 1) ||
+      llvm::all_of(rule.results, [&](ArrayRef<DimensionFactors> result) { return has(result, factor); }))
+    return std::nullopt;
+  return rule.factors[factor].kind == FactorKind::Max ? -std::numeric_limits<double>::infinity() : 0.0;
+}
 
 LogicalResult verifyPlacements(Operation *op) {
   auto isPlaced = [](Type type) { return static_cast<bool>(dist::placementOf(type)); };

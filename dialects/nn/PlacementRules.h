@@ -33,6 +33,11 @@ dist::Placement resultPlacement(const ShardingRule &rule, dist::MeshAttr mesh, c
                                 unsigned result, llvm::ArrayRef<int64_t> passedSum,
                                 llvm::ArrayRef<int64_t> passedMax);
 
+/// What must lie behind the valid elements of a part where an op reduces over the factor; nothing where no
+/// result lacks it, where the op takes valid elements alone, or where indices say which part an element is of
+/// and only the last part is padded.
+std::optional<double> neutralElement(const ShardingRule &rule, int factor, const dist::Split &split);
+
 /// Holds the placements of an op's operands and results against its rule. An op of a program without a mesh
 /// has none.
 mlir::LogicalResult verifyPlacements(mlir::Operation *op);

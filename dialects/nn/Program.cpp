@@ -42,6 +42,9 @@ template <typename OpTy> LogicalResult verifyVariable(OpTy op, bool floats) {
     return op.emitOpError() << "expects a deviation of at least 0";
   if (floats && !isa<FloatType>(tensor.getElementType()))
     return op.emitOpError() << "expects a float element type, got " << type;
+  if (dist::Placement placement = dist::placementOf(type); placement.isPending())
+    return op.emitOpError() << "is stored at " << dist::describe(placement)
+                            << ": a variable is whole or split between steps, nothing of it is pending";
   return success();
 }
 
@@ -50,9 +53,19 @@ LogicalResult verifyUse(Operation *op, FlatSymbolRefAttr name, Type type, Symbol
   if (!isa_and_nonnull<ParameterOp, StateOp>(variable))
     return op->emitOpError() << "expects a parameter or state named " << name << ", there is none";
   Type wanted = variable->getAttrOfType<TypeAttr>("type").getValue();
-  if (wanted != type)
+  if (wanted == type)
+    return success();
+  dist::Placement storage = dist::placementOf(wanted), given = dist::placementOf(type);
+  auto tensor = cast<RankedTensorType>(type);
+  bool placementAlone = storage && given && dist::isLocal(wanted) == dist::isLocal(type) &&
+                        tensor.getElementType() == cast<RankedTensorType>(wanted).getElementType() &&
+                        dist::wholeShape(tensor) == dist::wholeShape(cast<RankedTensorType>(wanted));
+  if (!placementAlone)
     return op->emitOpError() << "expects type " << wanted << " of " << name << ", got " << type;
-  return success();
+  return op->emitOpError() << (isa<WriteOp>(op) ? "writes " : "reads ") << name << " at "
+                           << dist::describe(given) << ", it is stored at " << dist::describe(storage)
+                           << (isa<WriteOp>(op) ? ". Reshard the value to that first"
+                                                : ". Read it there and reshard what was read");
 }
 } // namespace
 
@@ -129,8 +142,27 @@ LogicalResult verifyArguments(StepOp step, StringRef region, ValueRange argument
                               << arguments.size();
   for (auto [index, argument, type] : llvm::enumerate(arguments, wanted))
     if (argument.getType() != type)
-      return step.emitOpError() << "expects argument " << index << " of " << region << " to be " << type
-                                << ", got " << argument.getType();
+      return step.emitOpError() << "expects argument " << index << " of " << region << " to be "
+                                << dist::describe(cast<RankedTensorType>(type)) << ", got "
+                                << dist::describe(tensorType(argument));
+  return success();
+}
+
+/// What leaves a step on a mesh is whole on every rank.
+LogicalResult verifyOutputs(StepOp step, YieldOp yield) {
+  for (auto [name, value] :
+       llvm::zip_equal(yield.getNames().value_or(ArrayAttr::get(step.getContext(), {})), yield.getValues()))
+    if (dist::Placement placement = dist::placementOf(value); placement && !placement.isReplicated())
+      return step.emitOpError() << "yields " << name << " at " << dist::describe(placement)
+                                << ": each rank would give another value. Reshard it to be replicated first";
+  return success();
+}
+
+LogicalResult verifyInputs(StepOp step) {
+  for (auto [name, argument] : llvm::zip_equal(step.getInputNames(), step.getPrepare().getArguments()))
+    if (dist::Placement placement = dist::placementOf(argument); placement.isPending())
+      return step.emitOpError() << "has the input " << name << " at " << dist::describe(placement)
+                                << ": inputs are whole or split, nothing of them is pending";
   return success();
 }
 } // namespace
@@ -152,6 +184,8 @@ LogicalResult StepOp::verifyRegions() {
   if (failed(verifyNames(updateYield, updateYield.getNames().value_or(ArrayAttr::get(getContext(), {})),
                          updateYield.getValues().size())))
     return failure();
+  if (failed(verifyOutputs(*this, updateYield)))
+    return failure();
   auto microbatches = static_cast<int64_t>(getMicrobatches());
   if (microbatches < 1)
     return emitOpError() << "expects at least one microbatch, got " << microbatches;
@@ -162,6 +196,8 @@ LogicalResult StepOp::verifyRegions() {
   if (prepareArguments.size() != inputs)
     return emitOpError() << "expects one argument of prepare per input (" << inputs << "), got "
                          << prepareArguments.size();
+  if (failed(verifyInputs(*this)))
+    return failure();
   if (getMicrobatch().getNumArguments() < inputs)
     return emitOpError() << "expects at least " << inputs << " arguments of microbatch";
   SmallVector<Type> wanted;
@@ -172,7 +208,8 @@ LogicalResult StepOp::verifyRegions() {
     bool stacked = whole.getRank() > 0 && whole.getDimSize(0) == microbatches && part == partOfStack(whole);
     if (!perStep && !stacked)
       return emitOpError() << "expects input " << getInputNames()[index] << " of microbatch to be one of the "
-                           << microbatches << " parts of " << whole << " or all of it, got " << part;
+                           << microbatches << " parts of " << dist::describe(whole) << " or all of it, got "
+                           << dist::describe(cast<RankedTensorType>(part));
     wanted.push_back(part);
   }
   llvm::append_range(wanted, prepareYield.getValues().getTypes());

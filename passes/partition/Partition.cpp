@@ -9,12 +9,11 @@
 #include "dialects/dist/Placement.h"
 #include "dialects/nn/NnDialect.h"
 #include "dialects/nn/NnOps.h"
+#include "dialects/nn/PlacementRules.h"
 #include "passes/analysis/ReshardPath.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
-
-#include <limits>
 
 using namespace mlir;
 
@@ -128,31 +127,17 @@ private:
       for (auto [dimension, factors] : llvm::enumerate(dimensions)) {
         ArrayRef<int64_t> whole = dist::wholeShape(nn::tensorType(operand));
         if (factors.size() != 1 ||
-            dist::dividesEvenly(placement.mesh, whole[dimension], placement.splits[dimension]) ||
-            !isReduced(rule, factors[0], placement.splits[dimension]))
+            dist::dividesEvenly(placement.mesh, whole[dimension], placement.splits[dimension]))
+          continue;
+        std::optional<double> neutral = nn::neutralElement(rule, factors[0], placement.splits[dimension]);
+        if (!neutral)
           continue;
         OpBuilder builder(op);
-        bool maximum = rule.factors[factors[0]].kind == nn::FactorKind::Max;
-        double neutral = maximum ? -std::numeric_limits<double>::infinity() : 0.0;
         operand =
-            dist::MaskOp::create(builder, op->getLoc(), operand, static_cast<int64_t>(dimension), neutral);
+            dist::MaskOp::create(builder, op->getLoc(), operand, static_cast<int64_t>(dimension), *neutral);
         op->setOperand(index, operand);
       }
     }
-  }
-
-  /// Whether some result sums over the factor. Nothing valid meets the padding where the op takes valid
-  /// elements alone, nor where indices say which part an element is of and only the last part is padded.
-  static bool isReduced(const nn::ShardingRule &rule, int factor, const dist::Split &split) {
-    bool isIndexed =
-        llvm::any_of(rule.indices, [&](const auto &indices) { return indices.factor == factor; });
-    if (llvm::is_contained(rule.takesValid, factor) || (isIndexed && split.axes.size() == 1))
-      return false;
-    return llvm::any_of(rule.results, [&](ArrayRef<nn::DimensionFactors> dimensions) {
-      return llvm::none_of(dimensions, [&](const nn::DimensionFactors &factors) {
-        return llvm::is_contained(factors, factor);
-      });
-    });
   }
 
   Block &block;

@@ -2,6 +2,8 @@
 #ifndef WEFT_PASSES_PLACE_PLACE_H
 #define WEFT_PASSES_PLACE_PLACE_H
 
+#include "dialects/dist/Placement.h"
+
 #include "mlir/Pass/Pass.h"
 
 namespace weft {
@@ -10,14 +12,12 @@ namespace weft {
 #define GEN_PASS_REGISTRATION
 #include "passes/place/Passes.h.inc"
 
-// Names of attributes: the seeds, and what a plan says of the whole program.
-inline constexpr llvm::StringLiteral kZeroAttribute = "dist.zero";       ///< module: i64, the ZeRO level
-inline constexpr llvm::StringLiteral kUseAttribute = "dist.use";         ///< parameter: at its reads
-inline constexpr llvm::StringLiteral kStorageAttribute = "dist.storage"; ///< parameter, state: between steps
-inline constexpr llvm::StringLiteral kInputsAttribute = "dist.inputs";   ///< step: of microbatch's inputs
-inline constexpr llvm::StringLiteral kAtAttribute = "dist.at";           ///< boundary, function argument
-inline constexpr llvm::StringLiteral kReasonAttribute =
-    "dist.reason"; ///< with `explain`: why an op is split so
+using dist::kAtAttribute;
+using dist::kInputsAttribute;
+using dist::kReasonAttribute;
+using dist::kStorageAttribute;
+using dist::kUseAttribute;
+using dist::kZeroAttribute;
 } // namespace weft
 
 #endif // WEFT_PASSES_PLACE_PLACE_H

@@ -148,7 +148,8 @@ int runCommand(CommandLine &line) {
 } // namespace
 
 int main(int argc, char **argv) {
-  CLI::App app("Executes an nn program with the float64 reference.", "weft-run");
+  CLI::App app("Executes a program with the float64 reference, on virtual ranks if it is on a mesh.",
+               "weft-run");
   CommandLine line;
   declareOptions(app, line);
   try {

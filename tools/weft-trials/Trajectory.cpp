@@ -17,7 +17,8 @@ namespace {
 /// Keeps the gradients of a step.
 class GradientObserver : public interpret::Observer {
 public:
-  void computed(OpResult, const interpret::MeshValue &, const interpret::Ranks &) override {}
+  void computed(Operation *, ArrayRef<interpret::MeshValue>, ArrayRef<interpret::MeshValue>,
+                const interpret::Ranks &) override {}
   void carried(StringRef name, Type type, const interpret::MeshValue &value,
                const interpret::Ranks &ranks) override {
     if (!name.starts_with("gradient/"))

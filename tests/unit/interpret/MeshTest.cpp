@@ -94,6 +94,41 @@ func.func @main(%x: tensor<4xf32, #dist.local<#mesh, 4, []>>) -> tensor<2xf32, #
             "element 0\n");
 }
 
+TEST(Mesh, ValuesAreSplitAsTheirTypesSay) {
+  Program program(onMesh(R"(
+func.func @main(%zigzag: tensor<4xi32, #dist.local<#mesh, 8, zigzag [t0]>>, %nested: tensor<2xi32, #dist.local<#mesh, 5, [d0, t0]>>,
+                %sum: tensor<8xi32, #dist.local<#mesh, 8, [], sum [t0]>>, %max: tensor<8xi32, #dist.local<#mesh, 8, [], max [d0]>>) {
+  return
+})"));
+  auto main = program.module->lookupSymbol<mlir::func::FuncOp>("main");
+  Ranks ranks = Ranks::of(main);
+  ASSERT_EQ(ranks.count(), 4);
+  Tensor eight = integers({8}, {10, 11, 12, 13, 14, 15, 16, 17}), five = integers({5}, {10, 11, 12, 13, 14});
+
+  MeshValue zigzag = ranks.split(eight, main.getArgumentTypes()[0]);
+  EXPECT_EQ(*zigzag[0], integers({4}, {10, 11, 16, 17}));
+  EXPECT_EQ(*zigzag[1], integers({4}, {12, 13, 14, 15}));
+  EXPECT_EQ(zigzag[0], zigzag[2]); // ranks that differ on d0 alone hold, and share, the same
+
+  // 5 over d0 is 3 and 2; those over t0 are 2 and 1, 2 and none: each level has its own padding.
+  int64_t padding = lowestInteger(DType::I32);
+  MeshValue nested = ranks.split(five, main.getArgumentTypes()[1]);
+  EXPECT_EQ(*nested[0], integers({2}, {10, 11}));
+  EXPECT_EQ(*nested[1], integers({2}, {12, padding}));
+  EXPECT_EQ(*nested[2], integers({2}, {13, 14}));
+  EXPECT_EQ(*nested[3], integers({2}, {padding, padding}));
+
+  // What is pending is nowhere whole, and is all there when the reduction is taken.
+  for (unsigned index : {2u, 3u}) {
+    MeshValue pending = ranks.split(eight, main.getArgumentTypes()[index]);
+    for (const Shared &part : pending)
+      EXPECT_NE(*part, eight);
+    absl::StatusOr<Tensor> whole = ranks.assemble(pending, main.getArgumentTypes()[index]);
+    ASSERT_TRUE(whole.ok()) << whole.status();
+    EXPECT_EQ(*whole, eight);
+  }
+}
+
 TEST(Mesh, InTheGlobalViewPlacementsSayNothing) {
   Program program(onMesh(R"(
 func.func @main(%x: tensor<4xf32, #dist.at<#mesh, [t0]>>) -> tensor<f32, #dist.at<#mesh>> {
