@@ -65,7 +65,7 @@ class TrialsTest(SystemTest):
 
     def test_reshards_give_values_back_at_the_fewest_bytes(self):
         output = self.holds("reshard", "--count", "600")
-        for note in ("uneven", "pending sum", "pending maximum", "several axes in a dimension"):
+        for note in ("uneven", "pending sum", "pending maximum", "pending log-sum-exp", "several axes in a dimension"):
             self.assertIn(note, output)
 
     def test_reshard_fails_when_something_is_broken(self):
