@@ -147,14 +147,15 @@ SmallVector<Value> LinearCrossEntropyOp::expand(OpBuilder &builder) {
   Type row = getLse().getType();
   auto statistics = b.create<LinearCrossEntropyStatisticsOp>(row, row, row, getInput(), getWeight(),
                                                              getTargets(), Value(), getSoftcapAttr());
-  // A few numbers a row, in float64: the coefficients of z-loss and smoothing are then not rounded to float32.
+  // A few numbers a row, in float64: the coefficients of z-loss and smoothing are then not rounded to
+  // float32.
   Type f64 = builder.getF64Type();
   auto vocabulary = static_cast<double>(tensorType(getWeight()).getDimSize(0));
   Value mean;
   if (!getLabelSmoothing().isZero())
     mean = b.scale(b.cast(statistics.getLogitSum(), f64), 1.0 / vocabulary);
-  SmallVector<Value> losses = buildLosses(b, *this, b.cast(statistics.getLse(), f64),
-                                          b.cast(statistics.getTargetLogit(), f64), mean);
+  SmallVector<Value> losses =
+      buildLosses(b, *this, b.cast(statistics.getLse(), f64), b.cast(statistics.getTargetLogit(), f64), mean);
   return {b.castTo(losses[0], getLoss()), b.castTo(losses[1], getZLossValue()), statistics.getLse()};
 }
 

@@ -1,3 +1,9 @@
+//===- PersistentBytes.cpp - What persists over steps, on all ranks -------===//
+//
+// Alignment is what the plan's bases hold beyond the variables' own types; everything else follows from how
+// many parts a variable has, and how many ranks hold each.
+//
+//===----------------------------------------------------------------------===//
 #include "runtime/executable/PersistentBytes.h"
 
 namespace weft {
