@@ -18,7 +18,7 @@ struct SmallModel {
   bool isTied;
 };
 
-constexpr std::array<SmallModel, 4> kModels = {{
+constexpr std::array<SmallModel, kMeshModels> kModels = {{
     {"query groups", 12, 2, 4, 2, 4, 20, 24, 8, false},
     {"tied embeddings", 10, 1, 6, 6, 2, 18, 21, 6, true},
     {"groups < tensor", 8, 1, 8, 2, 2, 17, 16, 8, false},

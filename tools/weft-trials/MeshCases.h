@@ -21,6 +21,9 @@ struct MeshCase {
   std::string text;               ///< one line
 };
 
+/// How many models there are: seed S draws number S modulo this.
+inline constexpr uint64_t kMeshModels = 4;
+
 MeshCase drawMeshCase(uint64_t seed);
 
 } // namespace weft::trials

@@ -88,7 +88,7 @@ public:
       report.fail(absl::StrCat(item.text, ": ", std::string(status.message()), diagnostics.text()));
     report.endCase();
     std::set<std::string> features = item.features;
-    features.insert(item.model);
+    features.insert(absl::StrCat("model ", seed % kMeshModels)); // they exclude each other
     coverage.add(features);
   }
 
