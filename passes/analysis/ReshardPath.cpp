@@ -14,7 +14,7 @@ using dist::Placement;
 
 /// What a step costs beside its bytes: with it, of two walks of equal bytes the one of fewer steps wins.
 constexpr double kStepCost = 1.0 / 1024;
-/// Detours are looked at for tensors and meshes of at most so many dimensions and axes.
+/// Detours are looked at for tensors of at most so many dimensions, over at most so many axes.
 constexpr size_t kDimensionsOfDetours = 4;
 constexpr int64_t kAxesOfDetours = 3;
 
@@ -49,21 +49,17 @@ private:
   };
 
   /// A detour may be cheaper: what is replicated, sliced first, makes the steps in between smaller, and an
-  /// axis may wait in another dimension. With few axes all detours are looked at; with many, an axis goes
-  /// only where the target has it.
+  /// axis may wait in another dimension. With few axes in the two placements all detours are looked at; with
+  /// many, an axis goes only where the target has it. Axes that neither placement has stay out of it: a
+  /// data-parallel reduction is no matter of the tensor axis.
   void findMovable(const Placement &from) {
-    auto count = static_cast<int64_t>(mesh.getSizes().size());
     Axes involved;
     for (const Placement *placement : {&from, &target}) {
       for (const dist::Split &split : placement->splits)
         involved = dist::unite(involved, split.axes);
       involved = dist::unite(involved, placement->allPending());
     }
-    if (whole.size() > kDimensionsOfDetours)
-      return;
-    if (count <= kAxesOfDetours)
-      movable = llvm::to_vector<4>(llvm::seq<int64_t>(0, count));
-    else if (static_cast<int64_t>(involved.size()) <= kAxesOfDetours)
+    if (whole.size() <= kDimensionsOfDetours && static_cast<int64_t>(involved.size()) <= kAxesOfDetours)
       movable = involved;
   }
 
