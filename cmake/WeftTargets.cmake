@@ -4,7 +4,8 @@
 #   weft_add_mlir_library(NAME sources... DEPENDS targets...)   with MLIR, and the shared precompiled header
 #   weft_add_executable(NAME sources... DEPENDS targets...)     NAME is the file name of the program
 #   weft_add_unit_test(NAME sources... DEPENDS targets...)      a GoogleTest program known to ctest
-#   weft_add_fuzzer(NAME sources... DEPENDS targets...)         a libFuzzer program, with -DWEFT_BUILD_FUZZERS=ON
+#   weft_add_fuzzer(NAME sources... DEPENDS targets... CORPUS folders...)   a test that replays the corpus, and with
+#                                                              -DWEFT_BUILD_FUZZERS=ON a libFuzzer program
 
 add_library(WeftOptions INTERFACE)
 # Whoever uses the installed package gets the headers, C++20, and none of our warnings.
@@ -97,10 +98,21 @@ function(weft_add_unit_test name)
 endfunction()
 
 function(weft_add_fuzzer name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS;CORPUS" ${ARGN})
+  # In every build a test replays the corpus; the fuzzer itself needs libFuzzer in every library.
+  if(WEFT_BUILD_TESTS AND ARG_CORPUS)
+    add_executable(${name}-replay ${ARG_UNPARSED_ARGUMENTS} ${PROJECT_SOURCE_DIR}/tests/fuzz/ReplayCorpus.cpp)
+    set_target_properties(${name}-replay PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/fuzz)
+    target_link_libraries(${name}-replay PRIVATE WeftOptions ${ARG_DEPENDS})
+    if(WEFT_BUILD_FUZZERS)
+      target_link_options(${name}-replay PRIVATE -fsanitize=fuzzer-no-link)
+    endif()
+    add_test(NAME FuzzCorpus.${name} COMMAND ${name}-replay ${ARG_CORPUS})
+    set_tests_properties(FuzzCorpus.${name} PROPERTIES LABELS unit)
+  endif()
   if(NOT WEFT_BUILD_FUZZERS)
     return()
   endif()
-  cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/fuzz)
   target_compile_options(${name} PRIVATE -fsanitize=fuzzer)
