@@ -1,13 +1,17 @@
 #include "tests/fuzz/ir/ExerciseIr.h"
 
+#include "dialects/dist/Placement.h"
 #include "dialects/nn/NnDialect.h"
+#include "dialects/nn/NnOps.h"
 #include "dialects/sched/SchedDialect.h"
 #include "kernels/cpu/Cpu.h"
 #include "passes/differentiate/Differentiate.h"
 #include "passes/emit/Emit.h"
 #include "passes/fuse/Fuse.h"
 #include "passes/memory/Memory.h"
+#include "passes/partition/Partition.h"
 #include "passes/pipeline/Schedule.h"
+#include "passes/place/Place.h"
 #include "passes/precision/Precision.h"
 #include "passes/update/Update.h"
 #include "runtime/executable/Verify.h"
@@ -38,12 +42,24 @@ LogicalResult runPass(ModuleOp module, std::unique_ptr<Pass> pass) {
   return manager.run(module);
 }
 
+/// A text has no module op of its own (upstream's parser corrupts its heap when the body of one does not
+/// parse), so the mesh is that of the first parameter that says where it is used.
+void adoptMesh(ModuleOp module) {
+  for (auto parameter : module.getOps<nn::ParameterOp>())
+    if (auto use = parameter->getAttrOfType<dist::PlacementAttr>(dist::kUseAttribute))
+      return module->setAttr(dist::kMeshAttribute, use.getMesh());
+}
+
 LogicalResult lower(ModuleOp module) {
+  adoptMesh(module);
   for (auto create :
        {+[] { return std::unique_ptr<Pass>(createPrecision()); },
         +[] { return std::unique_ptr<Pass>(createDifferentiate()); },
         +[] { return std::unique_ptr<Pass>(createUpdate()); }, +[] { return createCanonicalizerPass(); },
-        +[] { return createCSEPass(); }, +[] { return std::unique_ptr<Pass>(createSchedule()); },
+        +[] { return createCSEPass(); }, +[] { return std::unique_ptr<Pass>(createSeedPlacements()); },
+        +[] { return std::unique_ptr<Pass>(createPlace()); },
+        +[] { return std::unique_ptr<Pass>(createPartition()); },
+        +[] { return std::unique_ptr<Pass>(createSchedule()); },
         +[] { return std::unique_ptr<Pass>(createFuse()); },
         +[] { return std::unique_ptr<Pass>(createMemory()); }})
     if (failed(runPass(module, create())))
