@@ -100,7 +100,9 @@ def dependencyWords(command, words):
     """(target, [(dependency, line)]) that a command states, or None."""
     names = [word for word, _ in words]
     if DEFINING.match(command) and "DEPENDS" in names:
-        return names[0], words[names.index("DEPENDS") + 1:]
+        first = names.index("DEPENDS") + 1
+        end = names.index("CORPUS") if "CORPUS" in names[first:] else len(names)  # folders of a fuzzer's inputs follow
+        return names[0], words[first:end]
     if command == "target_link_libraries" and words:
         return names[0], [word for word in words[1:] if word[0] not in ("PUBLIC", "PRIVATE", "INTERFACE")]
     return None

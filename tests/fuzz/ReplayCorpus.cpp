@@ -1,7 +1,8 @@
 //===- ReplayCorpus.cpp - A fuzzer's corpus, as a test ------------------------===//
 //
-// Gives every file of the folders on the command line to a fuzz target, once each, without libFuzzer: what the
-// fuzzer has found interesting stays tested in every build. A folder that is missing or empty is an error.
+// Gives every file of the folders on the command line to a fuzz target, once each, without libFuzzer: what
+// the fuzzer has found interesting stays tested in every build. A folder that is missing or empty is an
+// error.
 //
 //===----------------------------------------------------------------------===//
 #include <cstdint>
