@@ -106,7 +106,11 @@ private:
     return success();
   }
 
-  void addReasons(Block &block, const Propagator &propagator) {
+  /// Spreads the seeds; with `explain`, says at each op which of them decided.
+  void spread(Block &block, Propagator &propagator) {
+    propagator.run();
+    if (!explain)
+      return;
     for (Operation &op : block)
       if (isa<nn::ShardingRuleOpInterface>(op))
         if (std::string reason = propagator.reason(&op); !reason.empty())
@@ -159,9 +163,7 @@ private:
     Propagator propagator(block, mesh);
     if (failed(seedBlock(block, propagator)))
       return failure();
-    propagator.run();
-    if (explain)
-      addReasons(block, propagator);
+    spread(block, propagator);
     BlockAssigner assigner(block, propagator, mesh, false);
     if (failed(assigner.run()))
       return failure();
@@ -196,9 +198,7 @@ private:
       if (StringRef name = cast<StringAttr>(nameAttribute).getValue(); name.consume_front("gradient/"))
         propagator.seed(SeedLevel::Parameter, value, uses.lookup(name.rsplit('/').first),
                         ("the gradient of " + name.rsplit('/').first).str());
-    propagator.run();
-    if (explain)
-      addReasons(block, propagator);
+    spread(block, propagator);
     BlockAssigner assigner(block, propagator, mesh, zero == 3);
     if (failed(assigner.run()))
       return failure();
@@ -242,9 +242,7 @@ private:
         propagator.seed(SeedLevel::Parameter, write.getValue(), storages[write.getVariable()],
                         ("the storage of " + write.getVariable()).str());
     }
-    propagator.run();
-    if (explain)
-      addReasons(block, propagator);
+    spread(block, propagator);
     BlockAssigner assigner(block, propagator, mesh, false);
     return failed(assigner.run()) ? failure() : placeOutputs(block, assigner);
   }
@@ -273,9 +271,7 @@ private:
     Propagator propagator(block, mesh);
     if (failed(seedBlock(block, propagator)))
       return failure();
-    propagator.run();
-    if (explain)
-      addReasons(block, propagator);
+    spread(block, propagator);
     BlockAssigner assigner(block, propagator, mesh, false);
     if (failed(assigner.run()) || failed(placeOutputs(block, assigner)))
       return failure();
