@@ -86,14 +86,14 @@ private:
     return storage;
   }
 
-  /// Optimizer state is named after its parameter, and lives where it lives.
+  /// Optimizer state, optimizer.KIND.PARAMETER, lives where its parameter lives.
   void seedState(nn::StateOp state) {
     RankedTensorType type = typeOf(state);
     mlir::Attribute storage = dist::attributeOf(dist::replicated(mesh, type.getRank()));
-    for (auto parameter : module.getOps<nn::ParameterOp>())
-      if (typeOf(parameter).getShape() == type.getShape() && type.getRank() > 0 &&
-          state.getSymName().ends_with(("." + parameter.getSymName()).str()))
-        storage = parameter->getAttr(kStorageAttribute);
+    auto [prefix, rest] = state.getSymName().split('.');
+    auto owner = module.lookupSymbol<nn::ParameterOp>(rest.split('.').second);
+    if (prefix == "optimizer" && owner && typeOf(owner).getShape() == type.getShape())
+      storage = owner->getAttr(kStorageAttribute);
     state->setAttr(kStorageAttribute, storage);
   }
 
