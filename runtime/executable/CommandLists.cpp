@@ -79,26 +79,29 @@ std::string commandText(const Executable &executable, const Program &program, ui
                       location.empty() ? "" : absl::StrCat(", at ", location));
 }
 
-/// Makes the lists of one program. A layer's kernels are those of the layer before but for their location: of
+/// Makes lists. A layer's kernels are those of the layer before but for their location: of
 /// such kernels one is created, on each rank.
 class ListMaker {
 public:
-  ListMaker(const Executable &executable, const Program &program)
-      : executable(executable), program(program), texts(executable.kernels.size()) {
+  explicit ListMaker(const Executable &executable)
+      : executable(executable), texts(executable.kernels.size()) {
     std::map<std::string, uint32_t> known;
     for (uint32_t kernel = 0; kernel < executable.kernels.size(); ++kernel) {
+      likes.push_back(kernel);
+      if (!isRankKernel(executable.kernels[kernel].call.name))
+        continue;
       KernelCall call = executable.kernels[kernel].call;
       call.attributes.erase("location");
       const std::vector<int64_t> axes =
           call.has("axes") ? call.integers("axes").value_or(std::vector<int64_t>()) : std::vector<int64_t>();
       const std::string text = absl::StrCat(callText(call), " over ", absl::StrJoin(axes, " "));
-      likes.push_back(known.try_emplace(text, kernel).first->second);
+      likes.back() = known.try_emplace(text, kernel).first->second;
     }
   }
 
-  absl::StatusOr<CommandList> make(int64_t rank) {
+  absl::StatusOr<CommandList> make(const Program &program, int64_t rank) {
     CommandList list{rank, {}};
-    std::map<uint32_t, Group> groupOf; // by the first of the kernels that are alike; null: it calls nobody
+    std::map<uint32_t, Group> &groupOf = groupsOf[rank];
     for (const ScheduleItem &item : program.schedule) {
       const Action &action = program.actions[item.action];
       for (uint32_t i = 0; i < action.commandCount; ++i) {
@@ -147,10 +150,11 @@ private:
   }
 
   const Executable &executable;
-  const Program &program;
   std::vector<uint32_t> likes; ///< of each kernel: the first that is like it
   std::vector<std::shared_ptr<const std::string>> texts;
   std::map<std::vector<int64_t>, Group> groups;
+  /// By rank, then by the first of kernels that are alike: whom it calls; null for nobody.
+  std::map<int64_t, std::map<uint32_t, Group>> groupsOf;
 };
 
 /// Lets lists meet until all are at their end, or none can go on.
@@ -256,17 +260,22 @@ private:
 
 } // namespace
 
-absl::StatusOr<std::vector<CommandList>> commandListsOf(const Executable &executable, const Program &program,
-                                                        std::span<const int64_t> ranks) {
+static absl::StatusOr<std::vector<CommandList>> makeLists(ListMaker &maker, const Program &program,
+                                                          std::span<const int64_t> ranks) {
   std::vector<CommandList> lists;
-  ListMaker maker(executable, program);
   for (int64_t rank : ranks) {
-    absl::StatusOr<CommandList> list = maker.make(rank);
+    absl::StatusOr<CommandList> list = maker.make(program, rank);
     if (!list.ok())
       return list.status();
     lists.push_back(*std::move(list));
   }
   return lists;
+}
+
+absl::StatusOr<std::vector<CommandList>> commandListsOf(const Executable &executable, const Program &program,
+                                                        std::span<const int64_t> ranks) {
+  ListMaker maker(executable);
+  return makeLists(maker, program, ranks);
 }
 
 absl::Status verifyCommandLists(const Executable &executable, const Program &program,
@@ -276,8 +285,9 @@ absl::Status verifyCommandLists(const Executable &executable, const Program &pro
 
 absl::StatusOr<int64_t> verifyCommandLists(const Executable &executable, std::span<const int64_t> ranks) {
   int64_t calls = 0;
+  ListMaker maker(executable);
   for (const Program &program : executable.programs) {
-    absl::StatusOr<std::vector<CommandList>> lists = commandListsOf(executable, program, ranks);
+    absl::StatusOr<std::vector<CommandList>> lists = makeLists(maker, program, ranks);
     if (!lists.ok())
       return lists.status();
     if (absl::Status status = verifyCommandLists(executable, program, *lists); !status.ok())
