@@ -1,5 +1,7 @@
 #include "runtime/comm/CallText.h"
 
+#include "runtime/comm/Communicator.h"
+
 #include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 
@@ -34,7 +36,7 @@ absl::Status gaveUp(int rank, const absl::Status &cause) {
                       absl::StrCat("rank ", rank, " gave up", cause.ok() ? "" : ": ", cause.message()));
   cause.ForEachPayload(
       [&](absl::string_view key, const absl::Cord &payload) { status.SetPayload(key, payload); });
-  status.SetPayload(gaveUpUrl, absl::Cord(absl::StrCat(rank)));
+  status.SetPayload(gaveUpUrl, absl::Cord(absl::string_view(std::to_string(rank))));
   return status;
 }
 

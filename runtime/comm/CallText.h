@@ -25,8 +25,6 @@ absl::Status hasLeft(int lost, int waiting, const std::string &call);
 /// What the others are told when a rank gives up: "rank R gave up: ...", with the code and the payloads of
 /// the cause.
 absl::Status gaveUp(int rank, const absl::Status &cause);
-/// Whether a failure is that of another rank, which has told it itself.
-bool isOfAnotherRank(const absl::Status &status);
 
 } // namespace weft
 

@@ -20,11 +20,11 @@ namespace weft {
 namespace {
 
 // Seconds.
-constexpr double kQuestionIsNew = 1;    ///< another one is the same question
-constexpr double kAnswersCome = 1.5;    ///< whoever has not answered then is silent
-constexpr double kAnswersAreFresh = 3;  ///< then they are asked for again
-constexpr double kNeighborIsSilent = 3; ///< without a heartbeat
-constexpr double kGoodbyeCounts = 1;    ///< what a rank sent before it left has come by then
+constexpr double kQuestionIsNew = 1;      ///< another one is the same question
+constexpr double kAnswersCome = 1.5;      ///< whoever has not answered then is silent
+constexpr double kAnswersAreFresh = 3;    ///< then they are asked for again
+constexpr double kNeighborIsSilent = 1.5; ///< without a heartbeat
+constexpr double kGoodbyeCounts = 1;      ///< what a rank sent before it left has come by then
 constexpr double kLateEnd = 8; ///< how much longer than the limit a call that all have come to may take
 
 double secondsSince(PeerBoard::Clock::time_point start) {
