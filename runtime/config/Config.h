@@ -232,6 +232,15 @@ struct TrainConfig {
 enum class DeviceKind : int { Cpu };
 enum class InstructionSetChoice : int { Auto, Avx2, Avx512, Avx512Bf16 };
 
+/// Seconds that a rank waits in one collective before it takes those that have not come for lost.
+struct TimeoutConfig {
+  double start = 1800;
+  double step = 600;
+  double save = 1800;
+
+  bool operator==(const TimeoutConfig &) const = default;
+};
+
 struct LaunchConfig {
   DeviceKind device = DeviceKind::Cpu;
   /// Unset: ParallelConfig::ranks(), which it equals when it is set.
@@ -243,6 +252,7 @@ struct LaunchConfig {
   /// Bytes of each rank, wherever it is; unset: its share of memoryLimit.
   std::optional<int64_t> memoryPerRank;
   InstructionSetChoice instructionSet = InstructionSetChoice::Auto;
+  TimeoutConfig timeout;
 
   bool operator==(const LaunchConfig &) const = default;
 };
