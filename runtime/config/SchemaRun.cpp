@@ -33,6 +33,15 @@ static void addLaunchKeys(std::vector<Key> &keys) {
                      .unit("bytes")
                      .atLeast(1 << 20)
                      .mayChange());
+  keys.push_back(
+      Key("launch.memory_per_rank", fieldOf<&Config::launch, &Launch::memoryPerRank>(),
+          "What a rank has where it will run; a larger memory plan is refused. For a plan that is "
+          "compiled on another machine than it runs on; auto: the rank's share of memory_limit, or "
+          "no limit for more ranks than one machine runs.")
+          .memorySize()
+          .unit("bytes")
+          .atLeast(1 << 20)
+          .mayChange());
   keys.push_back(Key("launch.instruction_set", fieldOf<&Config::launch, &Launch::instructionSet>(),
                      "What kernels may use of the processor.")
                      .choice("auto", "all that this machine has")

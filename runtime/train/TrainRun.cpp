@@ -7,6 +7,7 @@
 #include "runtime/train/TrainRun.h"
 
 #include "runtime/checkpoint/RunLock.h"
+#include "runtime/comm/LocalCommunicator.h"
 #include "runtime/config/ResumeComparison.h"
 #include "runtime/device/OpenDevice.h"
 #include "runtime/executable/ExecutableFile.h"
@@ -29,6 +30,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <limits>
 
 namespace weft {
 namespace {
@@ -265,7 +267,16 @@ bool isExecutableFile(const std::string &file) { return absl::EndsWith(file, ".w
 
 int64_t memoryLimitOf(const Config &config) {
   const int64_t all = config.launch.memoryLimit ? *config.launch.memoryLimit : machineMemoryLimit();
-  return all / config.parallel.ranks();
+  return std::min(all / config.parallel.ranks(),
+                  config.launch.memoryPerRank.value_or(std::numeric_limits<int64_t>::max()));
+}
+
+std::optional<int64_t> planLimitOf(const Config &config) {
+  if (config.launch.memoryPerRank)
+    return config.launch.memoryPerRank;
+  if (!config.launch.memoryLimit && config.parallel.ranks() > kMostLocalRanks)
+    return std::nullopt;
+  return memoryLimitOf(config);
 }
 
 absl::StatusOr<LoadedConfig> executableConfig(const Executable &executable, const std::string &file,

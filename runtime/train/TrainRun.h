@@ -14,6 +14,7 @@
 #include "runtime/train/RunOnRanks.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,8 +51,12 @@ bool isExecutableFile(const std::string &file);
 absl::StatusOr<LoadedConfig> executableConfig(const Executable &executable, const std::string &file,
                                               const std::vector<std::string> &overrides);
 
-/// The memory that each rank may have: launch.memory_limit, or what the machine gives, over the ranks.
+/// The memory that each rank of a run here may have: launch.memory_limit, or what the machine gives, over the
+/// ranks, and no more than launch.memory_per_rank.
 int64_t memoryLimitOf(const Config &config);
+/// What each rank may have where the job will run, which need not be here: launch.memory_per_rank, else as
+/// above; none for more ranks than a machine runs, of which this one's memory says nothing.
+std::optional<int64_t> planLimitOf(const Config &config);
 
 } // namespace weft
 
