@@ -2,7 +2,7 @@
 //
 // What a rank does for one microbatch of one stage, written as people write it: stage, kind, microbatch
 // (`0F0`, `3W12`). A backward comes in two actions, B and W, or in one, BW, for which the stage before waits
-// as a whole (docs/decisions/008-one-letter-one-meaning.md).
+// as a whole (docs/decisions/015-a-whole-backward-is-bw.md).
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_PASSES_PIPELINE_SCHEDULES_ACTION_H
