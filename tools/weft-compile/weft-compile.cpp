@@ -14,6 +14,7 @@
 #include "runtime/support/FileText.h"
 #include "runtime/support/Processors.h"
 #include "runtime/tokenizer/Tokenizer.h"
+#include "tools/weft-compile/ScheduleCommand.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -26,6 +27,7 @@
 #include <chrono>
 #include <cstdio>
 #include <iostream>
+#include <string_view>
 
 namespace {
 struct Arguments {
@@ -149,7 +151,10 @@ absl::Status compile(const Arguments &arguments) {
 } // namespace
 
 int main(int argc, char **argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "schedule")
+    return weft::runScheduleCommand(argc - 1, argv + 1);
   CLI::App app("Compiles a run file to an executable.", "weft-compile");
+  app.footer("weft-compile schedule ... is weft schedule.");
   app.set_version_flag("--version", "weft-compile " WEFT_VERSION);
   Arguments arguments;
   app.add_option("config", arguments.config, "The run file (YAML)")->required();

@@ -46,6 +46,8 @@ int runKernelTrials(const Options &options);
 int runReshardTrials(const Options &options);
 /// Small models on random meshes against one device. The exit status.
 int runMeshTrials(const Options &options);
+/// Changed schedules, verified and executed. The exit status.
+int runScheduleTrials(const Options &options);
 /// Prints the instruction sets that this machine runs, one a line. The exit status.
 int listInstructionSets();
 

@@ -47,12 +47,17 @@ int main(int argc, char **argv) {
   mesh->add_option(
       "--sabotage", options.sabotage,
       "element: one rank begins with one element less; or a broken partition pass of weft-run --sabotage");
+  CLI::App *schedule = app.add_subcommand("schedule", "Changed schedules, verified and executed");
+  addCommonOptions(*schedule, options, false);
+  schedule->add_option("--sabotage", options.sabotage, "accept: all are; refuse: none is accepted");
   CLI::App *sets = app.add_subcommand("instruction-sets", "Lists those that this machine runs");
   CLI11_PARSE(app, argc, argv);
   if (sets->parsed())
     return listInstructionSets();
   if (mesh->parsed())
     return runMeshTrials(options);
+  if (schedule->parsed())
+    return runScheduleTrials(options);
   if (reshard->parsed())
     return runReshardTrials(options);
   return gradients->parsed() ? runGradientTrials(options) : runKernelTrials(options);
