@@ -1,5 +1,7 @@
 #include "runtime/comm/LocalGroup.h"
 
+#include "runtime/comm/CallText.h"
+
 #include "absl/strings/str_cat.h"
 
 #include <algorithm>
@@ -120,12 +122,8 @@ void LocalGroup::leave(int rank) {
 }
 
 void LocalGroup::abort(int rank, const absl::Status &cause) {
-  absl::Status status(cause.ok() ? absl::StatusCode::kAborted : cause.code(),
-                      absl::StrCat("rank ", rank, " gave up", cause.ok() ? "" : ": ", cause.message()));
-  cause.ForEachPayload(
-      [&](absl::string_view key, const absl::Cord &payload) { status.SetPayload(key, payload); });
   std::lock_guard<std::mutex> lock(mutex);
-  fail(std::move(status));
+  fail(gaveUp(rank, cause));
 }
 
 void LocalGroup::fail(absl::Status status) {
@@ -157,11 +155,8 @@ int LocalGroup::lostMember(const LocalChannel &channel) const {
 absl::Status LocalGroup::refusal(const LocalChannel &channel, size_t member) const {
   if (!failure.ok())
     return failure;
-  int rank = channel.members[member], lost = lostMember(channel);
-  if (lost < 0)
-    return absl::OkStatus();
-  return absl::UnavailableError(absl::StrCat("rank ", lost, " has left the group; rank ", rank, " waited in ",
-                                             describe(channel, member)));
+  int lost = lostMember(channel);
+  return lost < 0 ? absl::OkStatus() : hasLeft(lost, channel.members[member], describe(channel, member));
 }
 
 /// InvalidArgument with the first member and the first that differs from it.
@@ -202,22 +197,8 @@ std::string LocalGroup::describeCycle() const {
   return absl::StrCat(text, ": none can go on");
 }
 
-/// As messages call it: all_reduce #12 of 4096 bytes f32 (sum, ...) over ranks 0 1.
 std::string LocalGroup::describe(const LocalChannel &channel, size_t member) const {
-  const CollectiveCall &call = channel.calls[member];
-  std::string text = absl::StrCat(std::string(name(call.operation)), " #", channel.opened + 1);
-  if (call.operation != CollectiveOp::Barrier)
-    absl::StrAppend(&text, " of ", call.bytes, " bytes");
-  if (call.type)
-    absl::StrAppend(&text, " ", std::string(name(*call.type)));
-  if (!call.detail.empty())
-    absl::StrAppend(&text, " (", std::string(call.detail), ")");
-  if (channel.members.size() < states.size()) {
-    absl::StrAppend(&text, " over ranks");
-    for (int rank : channel.members)
-      absl::StrAppend(&text, " ", rank);
-  }
-  return text;
+  return describeCall(channel.calls[member], channel.opened + 1, channel.members, states.size());
 }
 
 } // namespace weft

@@ -21,6 +21,8 @@ public:
   static absl::StatusOr<RunLog> open(const std::string &path, bool terminal);
   /// Prints on the terminal alone.
   RunLog() = default;
+  /// Says nothing anywhere.
+  static RunLog silent();
   RunLog(RunLog &&other) noexcept;
   RunLog &operator=(RunLog &&other) noexcept;
   ~RunLog();
@@ -29,6 +31,8 @@ public:
   void line(std::string_view text);
   /// On standard error.
   void warning(std::string_view text);
+  /// In the log alone.
+  void note(std::string_view text) { append(text); }
 
 private:
   void append(std::string_view text);

@@ -1,8 +1,8 @@
-//===- RunOnRanks.h - The ranks of a program, each on its thread ----------===//
+//===- RunOnRanks.h - The ranks of a program that are here ----------------===//
 //
-// Virtual ranks are threads of this process: each with its device, its memory, and its end of one local
-// group. Whatever the number of ranks, the same code runs on each. The first of them to fail ends the group,
-// so no other waits for it, and its failure is the one that is told.
+// All of them, each on its thread and with its end of one local group; or one, where ranks are processes. Each
+// has its device and its memory, and the same code runs on each. The first to fail ends the group, so no other
+// waits for it, and its failure is the one that is told.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_TRAIN_RUNONRANKS_H
@@ -19,8 +19,10 @@ namespace weft {
 using RankBody = std::function<absl::Status(Executor &executor, Communicator &communicator)>;
 
 /// Calls `body` once for each rank of the executable's mesh, with `threads` threads that compute; returns
-/// when all have returned. An executable that does not run here has the exit code of the config.
-absl::Status runOnRanks(Executable executable, int threads, const RankBody &body);
+/// when all have returned. With the communicator of a process, that is the one rank whose end it is. An
+/// executable that does not run here has the exit code of the config.
+absl::Status runOnRanks(Executable executable, int threads, const RankBody &body,
+                        Communicator *process = nullptr);
 
 /// Refuses a program that was compiled for other ranks than the config asks for.
 absl::Status checkMesh(const Executable &executable, const Config &config);
