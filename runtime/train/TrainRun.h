@@ -2,7 +2,8 @@
 //
 // What `weft train` does: the config, the run's folder and lock, the point to resume from, the data, the
 // program (compiled by whoever calls, or read from an executable), the machine, and then one trainer for each
-// rank, as threads of this process. Each thing that can be refused is refused before the next is begun;
+// rank that is here. Of several processes that of rank 0 does all that is done once, and the others have it
+// from there. Each thing that can be refused is refused before the next is begun;
 // nothing is trained before all is known.
 //
 //===----------------------------------------------------------------------===//
@@ -24,6 +25,8 @@ struct CompileRequest {
   std::string output; ///< the executable; empty: only compile and tell where memory goes
   std::string reproducer;
   int64_t memoryLimit = 0; ///< bytes of each rank
+  int64_t threads = 0;     ///< of each rank, where the run file leaves it to the machine
+  int64_t ranks = 0;       ///< launch.ranks, where the launcher gave it; else 0
 };
 
 struct TrainRequest {
@@ -48,10 +51,12 @@ bool isExecutableFile(const std::string &file);
 /// The config in an executable with overrides over it. Refused are those of keys that the program was
 /// compiled from: they need the compiler.
 absl::StatusOr<LoadedConfig> executableConfig(const Executable &executable, const std::string &file,
-                                              const std::vector<std::string> &overrides);
+                                              const std::vector<std::string> &overrides,
+                                              const std::optional<Launcher> &launcher = std::nullopt);
 
-/// The memory that each rank may have: launch.memory_limit, or what the machine gives, over the ranks.
-int64_t memoryLimitOf(const Config &config);
+/// The memory that each rank may have: launch.memory_limit, or what the machine gives, over the ranks that
+/// share it.
+int64_t memoryLimitOf(const Config &config, int64_t ranks);
 
 } // namespace weft
 

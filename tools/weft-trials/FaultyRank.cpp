@@ -50,13 +50,16 @@ public:
 
   int member() const override { return inner->member(); }
   int size() const override { return inner->size(); }
-  absl::Status begin(const CollectiveCall &call, const void *operand, void *result) override {
+  bool packs() const override { return inner->packs(); }
+  absl::Status begin(const CollectiveCall &call, const Transfer &transfer,
+                     const ExchangeMemory &memory) override {
     absl::Status status = state->come();
-    return status.ok() ? inner->begin(call, operand, result) : status;
+    return status.ok() ? inner->begin(call, transfer, memory) : status;
   }
-  std::span<const void *const> operands() const override { return inner->operands(); }
-  std::span<void *const> results() const override { return inner->results(); }
-  void meet() override { inner->meet(); }
+  std::span<const void *const> sources() const override { return inner->sources(); }
+  absl::Status share(std::span<const Piece> pieces, ThreadPool *threads) override {
+    return inner->share(pieces, threads);
+  }
   void end() override { inner->end(); }
 
 private:

@@ -31,7 +31,7 @@ int runFaultyRanks(const FaultyRanksOptions &options) {
     return makeFaulty(std::move(communicator), fault, count);
   };
   const absl::Status status = trainRun(request);
-  if (!status.ok())
+  if (!status.message().empty())
     std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
   std::printf("%lld collectives, %lld of them in saves\n", static_cast<long long>(count.all.load()),
               static_cast<long long>(count.inSaves.load()));
