@@ -33,7 +33,7 @@ namespace {
 struct Arguments {
   std::string config, output, printAfter, reproducer, draw;
   std::vector<std::string> overrides, explain, match;
-  int64_t memoryLimit = 0, verifiedRanks = 20;
+  int64_t memoryLimit = 0, threads = 0, verifiedRanks = 20;
 };
 
 absl::StatusOr<weft::cpu::InstructionSet> chooseInstructionSet(weft::InstructionSetChoice choice) {
@@ -55,14 +55,15 @@ absl::StatusOr<weft::cpu::InstructionSet> chooseInstructionSet(weft::Instruction
 }
 
 /// The target of a config on this machine; sets the instruction set of the process.
-absl::StatusOr<weft::Target> openTarget(const weft::Config &config) {
+absl::StatusOr<weft::Target> openTarget(const weft::Config &config, int64_t threads) {
   const weft::LaunchConfig &launch = config.launch;
   absl::StatusOr<weft::cpu::InstructionSet> set = chooseInstructionSet(launch.instructionSet);
   if (!set.ok())
     return set.status();
   if (absl::Status status = weft::cpu::useInstructionSet(*set); !status.ok())
     return status;
-  int64_t shared = std::max<int64_t>(1, weft::availableProcessors() / config.parallel.ranks());
+  const int64_t shared =
+      threads > 0 ? threads : std::max<int64_t>(1, weft::availableProcessors() / config.parallel.ranks());
   return weft::Target{std::string(weft::cpu::name(*set)),
                       static_cast<uint32_t>(launch.threads.value_or(shared))};
 }
@@ -115,7 +116,7 @@ absl::Status compile(const Arguments &arguments) {
         absl::InvalidArgumentError(absl::StrCat("--print-after: no phase '", arguments.printAfter,
                                                 "'; there are ", absl::StrJoin(phases, ", "))),
         weft::ExitCode::Config);
-  absl::StatusOr<weft::Target> target = openTarget(loaded->config);
+  absl::StatusOr<weft::Target> target = openTarget(loaded->config, arguments.threads);
   if (!target.ok())
     return weft::withExitCode(target.status(), weft::ExitCode::Config);
   absl::StatusOr<weft::Compiled> compiled =
@@ -177,6 +178,9 @@ int main(int argc, char **argv) {
          "Ranks whose command lists are held against each other: the first, the last, others at random")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
+  app.add_option("--threads", arguments.threads,
+                 "Threads of each rank, where launch.threads is auto (0: this machine's, over the ranks)")
+      ->check(CLI::Range(int64_t{0}, int64_t{1024}));
   app.add_option("--reproducer", arguments.reproducer, "Where a failing pass leaves its input");
   CLI11_PARSE(app, argc, argv);
   absl::Status status = compile(arguments);
