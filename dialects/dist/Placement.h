@@ -16,8 +16,7 @@
 
 namespace weft::dist {
 
-/// Room for the prime factors of a large mesh: placements are taken apart all the time.
-using Axes = llvm::SmallVector<int64_t, 12>;
+using Axes = llvm::SmallVector<int64_t, 4>;
 
 /// The attribute of a module that says its mesh.
 inline constexpr llvm::StringLiteral kMeshAttribute = "dist.mesh";
