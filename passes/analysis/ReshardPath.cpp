@@ -23,7 +23,7 @@ public:
   PathSearch(ArrayRef<int64_t> whole, int64_t elementBytes, const Placement &target)
       : whole(whole), elementBytes(elementBytes), target(target), mesh(target.mesh) {}
 
-  SmallVector<ReshardStep> run(const Placement &from) {
+  SmallVector<ReshardStep, 2> run(const Placement &from) {
     findMovable(from);
     states.push_back({from, 0, -1, {}});
     known[dist::attributeOf(from)] = 0;
@@ -115,6 +115,8 @@ private:
   void reduce(int64_t index, const Placement &here, const Axes &pending, const Axes &wanted,
               dist::PendingKind kind) {
     Axes due = dist::without(pending, wanted);
+    if (kind == dist::PendingKind::tree)
+      return reduceTree(index, here, due);
     if (due.size() > 1)
       allReduce(index, here, due, kind);
     for (int64_t axis : pending) {
@@ -122,7 +124,17 @@ private:
           (kind != dist::PendingKind::sum || !llvm::is_contained(movable, axis)))
         continue;
       allReduce(index, here, {axis}, kind);
-      reduceScatter(index, here, axis, kind);
+      reduceScatter(index, here, {axis}, kind);
+    }
+  }
+
+  /// Of a tree the minor axes come first, as many at once as there are to go to one place: one after another
+  /// they would split a dimension the wrong way round.
+  void reduceTree(int64_t index, const Placement &here, const Axes &due) {
+    for (size_t count = 1; count <= due.size(); ++count) {
+      Axes minor(ArrayRef(due).take_back(count));
+      allReduce(index, here, minor, dist::PendingKind::tree);
+      reduceScatter(index, here, minor, dist::PendingKind::tree);
     }
   }
 
@@ -136,21 +148,22 @@ private:
                   2 * share(axes) * bytesOf(here)});
   }
 
-  void reduceScatter(int64_t index, const Placement &here, int64_t axis, dist::PendingKind kind) {
-    Placement next = reduced(here, {axis}, kind);
+  void reduceScatter(int64_t index, const Placement &here, const Axes &axes, dist::PendingKind kind) {
+    Placement next = reduced(here, axes, kind);
     for (size_t dimension = 0; dimension < here.splits.size(); ++dimension) {
-      if (!wants(dimension, axis))
+      if (llvm::any_of(axes, [&](int64_t axis) { return !wants(dimension, axis); }) ||
+          (axes.size() > 1 && !dividesEvenly(here, dimension, axes)))
         continue;
       Placement scattered = next;
-      scattered.splits[dimension].axes.push_back(axis);
-      reach(index, {ReshardKind::ReduceScatter,
-                    {axis},
-                    static_cast<int64_t>(dimension),
-                    0,
-                    kind,
-                    scattered,
-                    share({axis}) * bytesOf(here)});
+      llvm::append_range(scattered.splits[dimension].axes, axes);
+      reach(index, {ReshardKind::ReduceScatter, axes, static_cast<int64_t>(dimension), 0, kind, scattered,
+                    share(axes) * bytesOf(here)});
     }
+  }
+
+  /// Whether several axes at once cut a part of the dimension as one after another would.
+  bool dividesEvenly(const Placement &here, size_t dimension, const Axes &axes) {
+    return dist::partSize(mesh, whole[dimension], here.splits[dimension]) % mesh.sizeOf(axes) == 0;
   }
 
   void splitReplicated(int64_t index, const Placement &here, int64_t axis) {
@@ -189,8 +202,8 @@ private:
     queue.push({cost, found->second});
   }
 
-  SmallVector<ReshardStep> walkTo(int64_t index) {
-    SmallVector<ReshardStep> steps;
+  SmallVector<ReshardStep, 2> walkTo(int64_t index) {
+    SmallVector<ReshardStep, 2> steps;
     for (; states[index].before >= 0; index = states[index].before)
       steps.push_back(states[index].step);
     std::reverse(steps.begin(), steps.end());
@@ -198,8 +211,8 @@ private:
   }
 
   /// Neighbours that are one collective over several axes become it.
-  SmallVector<ReshardStep> merge(ArrayRef<ReshardStep> steps) {
-    SmallVector<ReshardStep> merged;
+  SmallVector<ReshardStep, 2> merge(ArrayRef<ReshardStep> steps) {
+    SmallVector<ReshardStep, 2> merged;
     for (const ReshardStep &step : steps) {
       if (merged.empty() || !mayJoin(merged.back(), step)) {
         merged.push_back(step);
@@ -218,6 +231,10 @@ private:
 
   bool mayJoin(const ReshardStep &last, const ReshardStep &step) {
     if (last.kind != step.kind || last.pending != step.pending)
+      return false;
+    // Axes of a tree that go together are a step already, in their order.
+    bool reduces = step.kind == ReshardKind::AllReduce || step.kind == ReshardKind::ReduceScatter;
+    if (reduces && step.pending == dist::PendingKind::tree)
       return false;
     if (step.kind == ReshardKind::AllReduce || step.kind == ReshardKind::KeepFirst)
       return true;
@@ -260,7 +277,7 @@ StringRef name(ReshardKind kind) {
   return "";
 }
 
-SmallVector<ReshardStep> reshardPath(ArrayRef<int64_t> whole, int64_t elementBytes, const Placement &from,
+SmallVector<ReshardStep, 2> reshardPath(ArrayRef<int64_t> whole, int64_t elementBytes, const Placement &from,
                                      const Placement &to) {
   if (from == to)
     return {};
