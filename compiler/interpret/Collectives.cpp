@@ -87,7 +87,8 @@ One addRounded(const One &so, const One &next, Types types) {
 One foldTree(ArrayRef<const Tensor *> members, Types types) {
   size_t half = members.size() / 2;
   if (members.size() % 2 == 0)
-    return addRounded(foldTree(members.take_front(half), types), foldTree(members.drop_front(half), types), types);
+    return addRounded(foldTree(members.take_front(half), types), foldTree(members.drop_front(half), types),
+                      types);
   One total = *members[0];
   for (const Tensor *member : members.drop_front())
     total = addRounded(total, *member, types);

@@ -111,7 +111,8 @@ FailureOr<MeshValue> Interpreter::fold(nn::CarryOp carry, StringRef combiner,
   if (combiner == "tree" && leaves.size() % 2 == 0) {
     FailureOr<MeshValue> first = fold(carry, combiner, leaves.take_front(leaves.size() / 2)),
                          second = fold(carry, combiner, leaves.drop_front(leaves.size() / 2));
-    return failed(first) || failed(second) ? FailureOr<MeshValue>() : combine(carry, combiner, *first, *second);
+    return failed(first) || failed(second) ? FailureOr<MeshValue>()
+                                           : combine(carry, combiner, *first, *second);
   }
   FailureOr<MeshValue> total = leaves.front();
   for (const MeshValue &leaf : leaves.drop_front())

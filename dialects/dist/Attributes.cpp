@@ -194,7 +194,8 @@ LogicalResult PlacementAttr::verify(llvm::function_ref<InFlightDiagnostic()> emi
   for (int64_t axis : tree)
     if (!llvm::isPowerOf2_64(static_cast<uint64_t>(mesh.getSizes()[axis])))
       return emitError() << "a tree over " << mesh.getNames()[axis].getValue() << " of "
-                         << mesh.getSizes()[axis] << " ranks has no halves: sizes that are powers of two have";
+                         << mesh.getSizes()[axis]
+                         << " ranks has no halves: sizes that are powers of two have";
   int64_t last = 0;
   for (int64_t end : ends) {
     if (end < last)

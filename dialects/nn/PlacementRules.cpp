@@ -238,10 +238,11 @@ private:
     for (unsigned index = 0; index < op->getNumOperands(); ++index)
       if (const dist::Axes &mine = placements[index].tree;
           !mine.empty() && !(rule.joinsSubtrees && mine == placements[0].tree))
-        return op->emitOpError() << "takes operand " << index << ", whose tree over " << describe(mine)
-                                 << " is pending: " << dist::describe(placements[index])
-                                 << ". An op on its terms would give other bits than one on the sum: reshard operand "
-                                 << index << " first";
+        return op->emitOpError()
+               << "takes operand " << index << ", whose tree over " << describe(mine)
+               << " is pending: " << dist::describe(placements[index])
+               << ". An op on its terms would give other bits than one on the sum: reshard operand " << index
+               << " first";
     if (failed(collect(rule.jointlyLinear, &dist::Placement::sum, passedSum, "sum")) ||
         failed(collect(rule.jointlyMonotone, &dist::Placement::max, passedMax, "maximum")))
       return failure();

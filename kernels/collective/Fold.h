@@ -7,7 +7,8 @@
 //
 // `tree` is a sum whose additions are those of a fixed binary tree: that of an even number of ranks is the
 // tree of the first half plus that of the second, an odd number is added one after another. Each addition is
-// rounded to the element type, so that what a rank has folded of its own leaves by the same rule is a subtree.
+// rounded to the element type, so that what a rank has folded of its own leaves by the same rule is a
+// subtree.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_KERNELS_COLLECTIVE_FOLD_H

@@ -307,7 +307,9 @@ KernelOrError createSquaredRows(const KernelCall &call, int64_t dimension) {
   walk.reader = Reader(x.dtype, DType::F64);
   walk.multiply = findInstructionLoop(ElementwiseOp::Multiply, DType::F64, DType::F64);
   walk.add = findAccumulateLoop(Combination::Sum, DType::F64);
-  int64_t piece = walk.inner == 1 ? kPart : std::max<int64_t>(16 * 1024 / std::max<int64_t>(walk.outer * walk.inner, 1), 1);
+  int64_t piece = walk.inner == 1
+                      ? kPart
+                      : std::max<int64_t>(16 * 1024 / std::max<int64_t>(walk.outer * walk.inner, 1), 1);
   return makeKernel([walk, piece](const KernelArguments &arguments, ThreadPool &threads) {
     forEachPiece(threads, walk.rows, piece, [&](int64_t begin, int64_t end) {
       auto *sums = static_cast<double *>(arguments.results[0]);

@@ -278,7 +278,7 @@ StringRef name(ReshardKind kind) {
 }
 
 SmallVector<ReshardStep, 2> reshardPath(ArrayRef<int64_t> whole, int64_t elementBytes, const Placement &from,
-                                     const Placement &to) {
+                                        const Placement &to) {
   if (from == to)
     return {};
   return PathSearch(whole, elementBytes, to).run(from);

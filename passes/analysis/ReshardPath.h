@@ -30,7 +30,7 @@ struct ReshardStep {
 
 /// The steps from `from` to `to` for a tensor of this whole shape; empty when they are equal.
 llvm::SmallVector<ReshardStep, 2> reshardPath(llvm::ArrayRef<int64_t> whole, int64_t elementBytes,
-                                           const dist::Placement &from, const dist::Placement &to);
+                                              const dist::Placement &from, const dist::Placement &to);
 
 /// What these steps send, in bytes a rank.
 double reshardBytes(llvm::ArrayRef<int64_t> whole, int64_t elementBytes, const dist::Placement &from,

@@ -13,8 +13,7 @@ std::string TreeFolds::levelSlot(const Folded &value, int level) {
 void TreeFolds::addValue(StringRef slot, Value value) {
   values.push_back({slot.str(), value.getLoc(), value.getType()});
   for (int level = 0; level < levels; ++level)
-    program.addSlot(value.getLoc(), levelSlot(values.back(), level), sched::SlotKind::carried,
-                    value.getType());
+    program.addSlot(value.getLoc(), levelSlot(values.back(), level), sched::SlotKind::level, value.getType());
 }
 
 void TreeFolds::addActions() {

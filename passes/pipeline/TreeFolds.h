@@ -4,8 +4,8 @@
 // action that its number asks for. `fold_0` keeps them as the first of a pair; `fold_2`, behind the fourth of
 // four, joins them with what waits in levels 0 and 1, and keeps the sum in level 2; the last one leaves the
 // whole sum where update reads it. So a value has a buffer more than its leaves can be halved, and no phase
-// behind this one knows of trees. What cannot be halved, an odd number of microbatches, is one block that adds
-// up in the slot, and blocks are then the leaves of the counter.
+// behind this one knows of trees. What cannot be halved, an odd number of microbatches, is one block that
+// adds up in the slot, and blocks are then the leaves of the counter.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_PASSES_PIPELINE_TREEFOLDS_H

@@ -210,6 +210,8 @@ private:
         placement.sum.clear();
       if (combiner != "max")
         placement.max.clear();
+      if (combiner != "tree")
+        placement.tree.clear();
       placement.lse.clear();
       // The leaves of a tree stay where they are: those of one microbatch are no neighbors in it.
       if (zero >= 2 && combiner != "tree" && name.consume_front("gradient/"))

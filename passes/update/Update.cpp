@@ -100,7 +100,8 @@ private:
     SmallVector<Attribute> combiners(carry.getCombiners().getValue());
     for (auto [operand, combiner] : llvm::zip_equal(carry->getOpOperands(), combiners)) {
       Value value = operand.get();
-      if (cast<StringAttr>(combiner).getValue() != "sum" || !isa<FloatType>(tensorType(value).getElementType()))
+      if (cast<StringAttr>(combiner).getValue() != "sum" ||
+          !isa<FloatType>(tensorType(value).getElementType()))
         continue;
       operand.set(LeafOp::create(atCarry, value.getLoc(), value.getType(), value));
       combiner = builder.getStringAttr("tree");
@@ -154,8 +155,8 @@ private:
     return squares;
   }
 
-  /// The same from rows, each summed where it is whole: one vector of all rows of all parameters, and its sum.
-  /// The order of these additions is a function of shapes alone.
+  /// The same from rows, each summed where it is whole: one vector of all rows of all parameters, and its
+  /// sum. The order of these additions is a function of shapes alone.
   Value sumOfRows() {
     SmallVector<Value> rows;
     for (const Gradient &gradient : gradients) {
@@ -169,8 +170,8 @@ private:
       IntegerAttr dimension = builder.getI64IntegerAttr(rowDimension(type.getShape()));
       ParameterOp parameter = gradient.parameter;
       parameter->setAttr(kRowDimension, dimension);
-      rows.push_back(
-          b.create<SquaredNormOp>(b.type({type.getDimSize(dimension.getInt())}, f64), gradient.sum, dimension));
+      rows.push_back(b.create<SquaredNormOp>(b.type({type.getDimSize(dimension.getInt())}, f64), gradient.sum,
+                                             dimension));
     }
     b.location = step.getLoc();
     return b.sumAll(b.concatenate(rows, 0));
@@ -180,7 +181,8 @@ private:
   /// one, that which most of these divide.
   int64_t rowDimension(ArrayRef<int64_t> shape) {
     auto mesh = module->getAttrOfType<dist::MeshAttr>(dist::kMeshAttribute);
-    int64_t leaves = static_cast<int64_t>(step.getMicrobatches()) * (mesh ? mesh.sizeOf(mesh.axesOf("data")) : 1);
+    int64_t leaves =
+        static_cast<int64_t>(step.getMicrobatches()) * (mesh ? mesh.sizeOf(mesh.axesOf("data")) : 1);
     int mostHalvings = llvm::countr_zero(static_cast<uint64_t>(leaves));
     auto halvings = [&](int64_t size) {
       return std::min(llvm::countr_zero(static_cast<uint64_t>(size)), mostHalvings);

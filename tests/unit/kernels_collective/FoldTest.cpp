@@ -99,8 +99,9 @@ float treeOf(const std::vector<float> &leaves) {
 std::vector<float> unevenLeaves(size_t count) {
   std::vector<float> leaves;
   for (size_t i = 0; i < count; ++i)
-    leaves.push_back(std::ldexp(1.0f + static_cast<float>(i * 37 % 101) / 128.0f, static_cast<int>(i * 13 % 29)) *
-                     (i % 3 == 0 ? -1.0f : 1.0f));
+    leaves.push_back(
+        std::ldexp(1.0f + static_cast<float>(i * 37 % 101) / 128.0f, static_cast<int>(i * 13 % 29)) *
+        (i % 3 == 0 ? -1.0f : 1.0f));
   return leaves;
 }
 
@@ -123,14 +124,16 @@ TEST(Fold, TreeOfSubtreesIsTheTree) {
       sources.push_back({treeOf({begin, begin + 24 / static_cast<ptrdiff_t>(ranks)})});
     EXPECT_EQ(foldAll<float>(ReduceKind::Tree, DType::F32, sources)[0], treeOf(leaves)) << ranks;
   }
-  EXPECT_NE(foldAll<float>(ReduceKind::Sum, DType::F32, {{leaves[0]}, {leaves[1]}, {leaves[2]}, {leaves[3]}}),
-            foldAll<float>(ReduceKind::Tree, DType::F32, {{leaves[0]}, {leaves[1]}, {leaves[2]}, {leaves[3]}}));
+  EXPECT_NE(
+      foldAll<float>(ReduceKind::Sum, DType::F32, {{leaves[0]}, {leaves[1]}, {leaves[2]}, {leaves[3]}}),
+      foldAll<float>(ReduceKind::Tree, DType::F32, {{leaves[0]}, {leaves[1]}, {leaves[2]}, {leaves[3]}}));
 }
 
 TEST(Fold, TreeRoundsNarrowFloatsAtEachAddition) {
   // In bf16, 256 + 1 is 256, wherever the addition is made.
   constexpr uint16_t k256 = 0x4380, k1 = 0x3F80, k512 = 0x4400;
-  EXPECT_THAT(foldAll<uint16_t>(ReduceKind::Tree, DType::BF16, {{k256}, {k1}, {k256}, {k1}}), ElementsAre(k512));
+  EXPECT_THAT(foldAll<uint16_t>(ReduceKind::Tree, DType::BF16, {{k256}, {k1}, {k256}, {k1}}),
+              ElementsAre(k512));
 }
 
 TEST(Fold, TreeKeepsTheSignOfZeroAndWhatIsNoNumber) {
@@ -138,7 +141,8 @@ TEST(Fold, TreeKeepsTheSignOfZeroAndWhatIsNoNumber) {
   EXPECT_TRUE(std::signbit(of(-0.0f, -0.0f)));
   EXPECT_FALSE(std::signbit(of(-0.0f, 0.0f)));
   EXPECT_TRUE(std::isnan(of(std::nanf(""), 1.0f)));
-  EXPECT_TRUE(std::isnan(of(std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity())));
+  EXPECT_TRUE(
+      std::isnan(of(std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity())));
   EXPECT_EQ(findFold(ReduceKind::Tree, DType::I1), nullptr);
 }
 
@@ -158,8 +162,8 @@ TEST(Fold, TreeMayReplaceAnyOfItsSources) {
 }
 
 TEST(Fold, KindsHaveNames) {
-  for (ReduceKind kind : {ReduceKind::Sum, ReduceKind::Max, ReduceKind::Min, ReduceKind::LogSumExp,
-                          ReduceKind::Tree})
+  for (ReduceKind kind :
+       {ReduceKind::Sum, ReduceKind::Max, ReduceKind::Min, ReduceKind::LogSumExp, ReduceKind::Tree})
     EXPECT_EQ(reduceKindFromName(name(kind)), kind);
   EXPECT_EQ(reduceKindFromName("mean"), std::nullopt);
 }
