@@ -34,12 +34,12 @@ std::string hostName() {
 /// The library sees other processes than the launcher started: it was started by another MPI's launcher, or
 /// by srun without the plugin that Open MPI speaks.
 absl::Status otherMpi(const Launcher &launcher, int seen) {
-  return withExitCode(
-      absl::FailedPreconditionError(absl::StrCat(
-          launcher.name, " started ", launcher.size, " processes, and Open MPI sees ", seen,
-          launcher.name == "srun" ? ". Works: srun --mpi=pmix (srun --mpi=list shows what there is), or mpirun"
-                                  : ". Works: the mpirun of Open MPI 4.1")),
-      ExitCode::Config);
+  return withExitCode(absl::FailedPreconditionError(absl::StrCat(
+                          launcher.name, " started ", launcher.size, " processes, and Open MPI sees ", seen,
+                          launcher.name == "srun"
+                              ? ". Works: srun --mpi=pmix (srun --mpi=list shows what there is), or mpirun"
+                              : ". Works: the mpirun of Open MPI 4.1")),
+                      ExitCode::Config);
 }
 
 } // namespace

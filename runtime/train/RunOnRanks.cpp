@@ -50,8 +50,8 @@ absl::Status runRank(Executable executable, Device &device, Communicator &commun
 
 /// A rank from its start to its leaving. Its failure is noted before any other can fail because of it.
 void runRankToItsEnd(Ranks &ranks, size_t rank, const RankBody &body) {
-  absl::Status status = runRank(std::move(ranks.executables[rank]), *ranks.devices[rank],
-                                *ranks.communicators[rank], body);
+  absl::Status status =
+      runRank(std::move(ranks.executables[rank]), *ranks.devices[rank], *ranks.communicators[rank], body);
   if (!status.ok()) {
     {
       std::lock_guard lock(ranks.mutex);

@@ -1,8 +1,8 @@
 //===- RunOnRanks.h - The ranks of a program that are here ----------------===//
 //
-// All of them, each on its thread and with its end of one local group; or one, where ranks are processes. Each
-// has its device and its memory, and the same code runs on each. The first to fail ends the group, so no other
-// waits for it, and its failure is the one that is told.
+// All of them, each on its thread and with its end of one local group; or one, where ranks are processes.
+// Each has its device and its memory, and the same code runs on each. The first to fail ends the group, so no
+// other waits for it, and its failure is the one that is told.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_TRAIN_RUNONRANKS_H

@@ -37,10 +37,17 @@ namespace weft {
 namespace {
 
 /// Keys that the trainer reads and the compiler does not: an executable may be run with others.
-constexpr absl::string_view kRuntimeKeys[] = {"checkpoint.",        "eval.",       "metrics.",
-                                              "generate.",          "train.dump.", "train.spike.",
-                                              "train.on_nonfinite", "data.train[", "launch.ranks",
-                                              "launch.comm",        "launch.check_collectives"};
+constexpr absl::string_view kRuntimeKeys[] = {"checkpoint.",
+                                              "eval.",
+                                              "metrics.",
+                                              "generate.",
+                                              "train.dump.",
+                                              "train.spike.",
+                                              "train.on_nonfinite",
+                                              "data.train[",
+                                              "launch.ranks",
+                                              "launch.comm",
+                                              "launch.check_collectives"};
 
 /// A run on its way to the trainers of its ranks, as one process sees it.
 struct Job {
@@ -71,7 +78,8 @@ absl::Status loadJob(const TrainRequest &request, const std::optional<Launcher> 
   if (isExecutableFile(request.file)) {
     if (absl::Status status = readProgram(job, request.file); !status.ok())
       return status;
-    absl::StatusOr<LoadedConfig> loaded = executableConfig(job.executable, request.file, request.overrides, launcher);
+    absl::StatusOr<LoadedConfig> loaded =
+        executableConfig(job.executable, request.file, request.overrides, launcher);
     if (!loaded.ok())
       return loaded.status();
     job.loaded = *std::move(loaded);
@@ -159,8 +167,8 @@ absl::StatusOr<double> measureMachine(const Config &config, const Target &target
   if (absl::Status status = processes.agree(mine.status()); !status.ok())
     return status;
   double all = *mine;
-  if (absl::Status status = processes.communicator()->allReduce(
-          std::as_writable_bytes(std::span(&all, 1)), DType::F64, ReduceKind::Sum);
+  if (absl::Status status = processes.communicator()->allReduce(std::as_writable_bytes(std::span(&all, 1)),
+                                                                DType::F64, ReduceKind::Sum);
       !status.ok())
     return status;
   return all;
@@ -192,8 +200,7 @@ absl::Status trainRank(const TrainRequest &request, const Job &job, RunLog &log,
                        Executor &executor, Communicator &communicator) {
   RunIdentity identity{job.loaded.resolvedYaml(), job.tokenizer->checksum(), job.data->checksum(),
                        printMesh(executor.executable().mesh)};
-  if (absl::Status status = checkRanksAgree(communicator, identity, job.programChecksum);
-      !status.ok())
+  if (absl::Status status = checkRanksAgree(communicator, identity, job.programChecksum); !status.ok())
     return status;
   absl::StatusOr<int64_t> allocated = allocatedOnAll(executor, communicator);
   if (!allocated.ok())
@@ -204,19 +211,11 @@ absl::Status trainRank(const TrainRequest &request, const Job &job, RunLog &log,
     return progress.status();
   log.line(absl::StrCat(describeData(job.loaded.config, *job.data), "   resuming: ",
                         job.resume ? job.resume->folder() : std::string("nothing to resume")));
-  TrainerContext context{job.loaded.config,
-                         job.folder,
-                         executor,
-                         job.data,
-                         *job.tokenizer,
-                         communicator,
-                         log,
-                         std::move(identity),
-                         job.flopsPerToken,
-                         job.peakFlops,
-                         ranksHere,
-                         request.profile && communicator.rank() == 0,
-                         request.stopRequested};
+  TrainerContext context{
+      job.loaded.config,    job.folder,    executor,  job.data,
+      *job.tokenizer,       communicator,  log,       std::move(identity),
+      job.flopsPerToken,    job.peakFlops, ranksHere, request.profile && communicator.rank() == 0,
+      request.stopRequested};
   absl::StatusOr<std::unique_ptr<Trainer>> trainer =
       Trainer::create(std::move(context), *std::move(progress));
   if (!trainer.ok())
@@ -353,8 +352,7 @@ absl::Status distribute(const TrainRequest &request, Job &job, JobProcesses &pro
 
 absl::Status runJob(const TrainRequest &request, Job &job, JobProcesses &processes) {
   if (processes.areSeparate())
-    if (absl::Status status =
-            processes.agree(checkConfigsAgree(*processes.communicator(), job.loaded));
+    if (absl::Status status = processes.agree(checkConfigsAgree(*processes.communicator(), job.loaded));
         !status.ok())
       return status;
   if (request.dryRun)
@@ -384,7 +382,8 @@ absl::StatusOr<LoadedConfig> executableConfig(const Executable &executable, cons
   absl::StatusOr<LoadedConfig> compiled = loadConfigText(executable.config, file + ": config", here);
   if (!compiled.ok())
     return withExitCode(compiled.status(), ExitCode::Config);
-  absl::StatusOr<LoadedConfig> loaded = loadConfigText(executable.config, file + ": config", here, overrides, launcher);
+  absl::StatusOr<LoadedConfig> loaded =
+      loadConfigText(executable.config, file + ": config", here, overrides, launcher);
   if (!loaded.ok())
     return withExitCode(loaded.status(), ExitCode::Config);
   for (const ResumeDifference &difference : compareForResume(compiled->config, loaded->config)) {

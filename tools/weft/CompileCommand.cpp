@@ -31,9 +31,9 @@ static void compile(const CompileCommandOptions &options) {
   absl::StatusOr<LoadedConfig> loaded = loadConfig(options.file, options.overrides);
   if (!loaded.ok())
     failCommand(withExitCode(loaded.status(), ExitCode::Config));
-  std::vector<std::string> arguments = {options.file, "--memory-limit",
-                                        std::to_string(memoryLimitOf(
-                                            loaded->config, loaded->config.parallel.ranks()))};
+  std::vector<std::string> arguments = {
+      options.file, "--memory-limit",
+      std::to_string(memoryLimitOf(loaded->config, loaded->config.parallel.ranks()))};
   const auto add = [&](const char *option, const std::string &value) {
     if (!value.empty())
       arguments.insert(arguments.end(), {option, value});

@@ -86,7 +86,8 @@ MpiExchange::MpiExchange(std::shared_ptr<MpiGroup> group, MpiChannel &channel, b
 absl::Status MpiExchange::begin(const CollectiveCall &call, const Transfer &transfer,
                                 const ExchangeMemory &memory) {
   const CallHeader header = CallHeader::of(call, channel.opened + 1);
-  if (absl::Status status = group->enter(call.operation, Wait(*this, header, channel.words), isKept); !status.ok())
+  if (absl::Status status = group->enter(call.operation, Wait(*this, header, channel.words), isKept);
+      !status.ok())
     return status;
   current = header;
   result = static_cast<std::byte *>(memory.result);
@@ -117,7 +118,8 @@ absl::Status MpiExchange::exchangeAll(const CollectiveCall &call, const Transfer
       return status;
   }
   if (meets) {
-    if (absl::Status status = group->wait(channel.words, channel.members, Wait(*this, current, channel.words));
+    if (absl::Status status =
+            group->wait(channel.words, channel.members, Wait(*this, current, channel.words));
         !status.ok()) {
       group->abandon(channel.data);
       return status;

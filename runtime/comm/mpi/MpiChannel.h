@@ -37,9 +37,9 @@ struct MpiChannel {
   MpiChannel(std::vector<int> ranks, int rank, MPI_Comm communicator, int64_t chunkBytes);
 
   const std::vector<int> members;
-  const size_t place; ///< of this rank
-  MPI_Comm communicator; ///< none for one member
-  uint64_t opened = 0; ///< calls that all have joined
+  const size_t place;              ///< of this rank
+  MPI_Comm communicator;           ///< none for one member
+  uint64_t opened = 0;             ///< calls that all have joined
   std::vector<CallHeader> headers; ///< by member
   MpiRequests words, data;
 };
@@ -62,7 +62,8 @@ public:
 private:
   class Wait;
 
-  absl::Status exchangeAll(const CollectiveCall &call, const Transfer &transfer, const ExchangeMemory &memory);
+  absl::Status exchangeAll(const CollectiveCall &call, const Transfer &transfer,
+                           const ExchangeMemory &memory);
   absl::Status postHeaders();
   absl::Status postOperands(const Transfer &transfer, const ExchangeMemory &memory);
   absl::Status postPieces(std::span<const Piece> pieces);

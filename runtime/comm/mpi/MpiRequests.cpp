@@ -44,8 +44,8 @@ absl::StatusOr<bool> MpiRequests::test() {
   done.resize(requests.size());
   outcomes.resize(requests.size());
   int count = 0;
-  const int code = MPI_Testsome(static_cast<int>(requests.size()), requests.data(), &count, done.data(),
-                                outcomes.data());
+  const int code =
+      MPI_Testsome(static_cast<int>(requests.size()), requests.data(), &count, done.data(), outcomes.data());
   if (code == MPI_ERR_IN_STATUS) {
     for (int i = 0; i < count; ++i)
       WEFT_CHECK_MPI(outcomes[static_cast<size_t>(i)].MPI_ERROR);

@@ -1,5 +1,5 @@
-// Several ranks, of every backend: what the communicator's own operations give, and what happens when ranks differ,
-// leave or give up.
+// Several ranks, of every backend: what the communicator's own operations give, and what happens when ranks
+// differ, leave or give up.
 #include "tests/unit/comm/Calls.h"
 
 #include "absl/strings/match.h"

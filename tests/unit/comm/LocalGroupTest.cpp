@@ -82,8 +82,7 @@ TEST(Leaving, AnExchangeOutlivesItsCommunicatorAndFails) {
   std::unique_ptr<Communicator> communicator = createLocalCommunicator();
   std::shared_ptr<Exchange> exchange = *communicator->exchange(std::vector<int64_t>{0});
   communicator.reset();
-  EXPECT_EQ(exchange->begin({}, {}, {}).message(),
-            "rank 0 has left the group; rank 0 waited in barrier #1");
+  EXPECT_EQ(exchange->begin({}, {}, {}).message(), "rank 0 has left the group; rank 0 waited in barrier #1");
 }
 
 } // namespace

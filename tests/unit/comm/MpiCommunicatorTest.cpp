@@ -60,8 +60,8 @@ TEST_F(MpiRanks, AWatchEndsAWaitAndKnowsWhoHasNotCome) {
 TEST_F(MpiRanks, WithoutChecksResultsAreTheSame) {
   options.checksCalls = false;
   onEachRank(4, [](Communicator &communicator) {
-    std::shared_ptr<Exchange> pair =
-        *communicator.exchange(std::vector<int64_t>{communicator.rank() / 2 * 2, communicator.rank() / 2 * 2 + 1});
+    std::shared_ptr<Exchange> pair = *communicator.exchange(
+        std::vector<int64_t>{communicator.rank() / 2 * 2, communicator.rank() / 2 * 2 + 1});
     EXPECT_EQ(pair->member(), communicator.rank() % 2);
     std::vector<int32_t> values(1000, communicator.rank());
     for (int round = 0; round < 10; ++round) {
@@ -79,9 +79,10 @@ TEST_F(MpiRanks, AProgramWithoutMemoryForItIsRefused) {
     KernelCall call{"all_reduce", {{DType::F32, {4}}}, {{DType::F32, {4}}}, {}};
     call.setIntegers("axes", {0});
     call.setText("kind", "sum");
-    EXPECT_EQ(createRankKernel(call, &context).status().message(),
-              "kernel all_reduce: the plan has no memory for what other processes send, because the program was "
-              "compiled with launch.comm: local. Compile it with launch.comm: auto or mpi");
+    EXPECT_EQ(
+        createRankKernel(call, &context).status().message(),
+        "kernel all_reduce: the plan has no memory for what other processes send, because the program was "
+        "compiled with launch.comm: local. Compile it with launch.comm: auto or mpi");
     call.setInteger("staged", 4);
     EXPECT_EQ(createRankKernel(call, &context).status().message(),
               "kernel all_reduce: it is staged for 4 ranks, and its group has 2");

@@ -224,8 +224,8 @@ TEST(RankKernelsWithoutARank, AnswerWhatTheMemoryPlanAsks) {
   EXPECT_EQ((*reducing)->workspaceBytes(), 0);
 }
 
-/// Between processes a collective needs memory: a slot for each peer, and with several rows one for itself and
-/// one for each peer to pack into. Slots are multiples of 64 bytes.
+/// Between processes a collective needs memory: a slot for each peer, and with several rows one for itself
+/// and one for each peer to pack into. Slots are multiples of 64 bytes.
 TEST(RankKernelsWithoutARank, HaveAWorkspaceForTheRanksThatTheyAreStagedFor) {
   auto workspace = [](KernelCall call, int64_t ranks) {
     call.setInteger("staged", ranks);
