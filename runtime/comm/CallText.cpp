@@ -1,8 +1,14 @@
 #include "runtime/comm/CallText.h"
 
+#include "runtime/comm/Communicator.h"
+#include "runtime/support/ExitCode.h"
+
+#include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
 
 namespace weft {
+
+static constexpr char gaveUpUrl[] = "weft/rank-that-gave-up";
 
 std::string describeCall(const CollectiveCall &call, uint64_t number, std::span<const int> members,
                          size_t ranks) {
@@ -22,8 +28,10 @@ std::string describeCall(const CollectiveCall &call, uint64_t number, std::span<
 }
 
 absl::Status hasLeft(int lost, int waiting, const std::string &call) {
-  return absl::UnavailableError(
-      absl::StrCat("rank ", lost, " has left the group; rank ", waiting, " waited in ", call));
+  return withExitCode(
+      absl::UnavailableError(absl::StrCat("lost rank ", lost, ", which has left the job before ", call,
+                                          ". Rank ", waiting, " waited in it")),
+      ExitCode::PeerLost);
 }
 
 absl::Status gaveUp(int rank, const absl::Status &cause) {
@@ -31,7 +39,10 @@ absl::Status gaveUp(int rank, const absl::Status &cause) {
                       absl::StrCat("rank ", rank, " gave up", cause.ok() ? "" : ": ", cause.message()));
   cause.ForEachPayload(
       [&](absl::string_view key, const absl::Cord &payload) { status.SetPayload(key, payload); });
+  status.SetPayload(gaveUpUrl, absl::Cord(absl::string_view(std::to_string(rank))));
   return status;
 }
+
+bool isOfAnotherRank(const absl::Status &status) { return status.GetPayload(gaveUpUrl).has_value(); }
 
 } // namespace weft

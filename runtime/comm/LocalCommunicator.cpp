@@ -50,7 +50,7 @@ absl::Status LocalExchange::begin(const CollectiveCall &call, const Transfer &tr
 }
 
 absl::Status LocalExchange::share(std::span<const Piece> pieces, ThreadPool *threads) {
-  group->meet(channel);
+  group->meet(channel, place);
   if (threads != nullptr)
     threads->forEachTile(size(), [&](int64_t from, int) { take(pieces, static_cast<size_t>(from)); });
   else
@@ -76,6 +76,8 @@ public:
         group(std::move(sharedGroup)), own(ownRank) {}
   ~LocalCommunicator() override { group->leave(own); }
 
+  void setLimits(const WaitLimits &limits) override { group->setLimits(own, limits); }
+  void enter(Phase phase, int64_t step) override { group->enter(own, phase, step); }
   void abort(absl::Status cause) override { group->abort(own, cause); }
   absl::StatusOr<std::shared_ptr<Exchange>> exchange(std::span<const int64_t> ranks) override;
   absl::Status exchangeStatus() const override { return group->keptFailure(own); }

@@ -1,17 +1,18 @@
 //===- PeerWatch.h - Who looks after a rank that waits --------------------===//
 //
-// Between processes nothing but silence tells that a peer is gone. A rank that waits in a collective asks its
-// watch again and again whether to go on waiting, and has ready what a report must say: the call, since when,
-// and which ranks have not come.
+// Between processes nothing but silence tells that a peer is gone. A rank tells its watch which call it is
+// in, and asks it again and again, as long as it waits there, whether to go on waiting. The answer is a
+// failure once a rank is lost anywhere in the job, or when the wait has passed the limit of the phase.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_COMM_PEERWATCH_H
 #define WEFT_RUNTIME_COMM_PEERWATCH_H
 
+#include "runtime/comm/RankActivity.h"
+
 #include "absl/status/status.h"
 
-#include <chrono>
-#include <string>
+#include <span>
 #include <vector>
 
 namespace weft {
@@ -20,19 +21,29 @@ namespace weft {
 class PeerWait {
 public:
   virtual ~PeerWait() = default;
-  virtual std::chrono::steady_clock::time_point since() const = 0;
-  /// The call, as messages call it: all_reduce #12 of 4096 bytes f32 (sum, ...) over ranks 0 1.
-  virtual std::string describe() const = 0;
-  /// The ranks of whom something is still to come, in ascending order.
+  /// The ranks of whom something is still to come.
   virtual std::vector<int> missing() const = 0;
 };
 
+/// Of one rank, used by the thread that trains. Nothing allocates unless it fails.
 class PeerWatch {
 public:
   virtual ~PeerWatch() = default;
-  /// Called on the waiting thread, a few times a millisecond at most, from the first pause of a wait on. A
-  /// status that is not OK ends the wait, and every call of this rank from then on, with that status.
+
+  virtual void setLimits(const WaitLimits &limits) = 0;
+  /// The rank begins a phase; see RankActivity.
+  virtual void enter(Phase phase, int64_t step) = 0;
+  /// The rank is in a call, from here to end(). `members` are the ranks of its group, which must outlive the
+  /// watch.
+  virtual void begin(const CollectiveCall &call, uint64_t number, std::span<const int> members) = 0;
+  virtual void end() = 0;
+
+  /// OK, or why the call cannot end. Then the job has failed, on every rank: Unavailable names who is lost,
+  /// and what this rank was waiting in for how long; or it is what another rank gave up with
+  /// (isOfAnotherRank()). To be asked from the first pause of a wait on, a few times a millisecond at most.
   virtual absl::Status check(const PeerWait &wait) = 0;
+  /// Fails the job on every other rank with "rank R gave up: ..."; see Communicator::abort().
+  virtual void giveUp(const absl::Status &cause) = 0;
 };
 
 } // namespace weft

@@ -233,6 +233,15 @@ enum class DeviceKind : int { Cpu };
 enum class CommKind : int { Auto, Local, Mpi };
 enum class InstructionSetChoice : int { Auto, Avx2, Avx512, Avx512Bf16 };
 
+/// Seconds that a rank waits in one collective before it takes those that have not come for lost.
+struct TimeoutConfig {
+  double start = 1800;
+  double step = 600;
+  double save = 1800;
+
+  bool operator==(const TimeoutConfig &) const = default;
+};
+
 struct LaunchConfig {
   DeviceKind device = DeviceKind::Cpu;
   CommKind comm = CommKind::Auto;
@@ -245,6 +254,7 @@ struct LaunchConfig {
   /// Bytes of all ranks of this machine; unset: the limit of the control group or the memory of the machine.
   std::optional<int64_t> memoryLimit;
   InstructionSetChoice instructionSet = InstructionSetChoice::Auto;
+  TimeoutConfig timeout;
 
   bool operator==(const LaunchConfig &) const = default;
 };

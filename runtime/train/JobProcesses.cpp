@@ -8,6 +8,7 @@
 #include "runtime/support/ExitCode.h"
 #include "runtime/support/Processors.h"
 #include "runtime/train/RankAgreement.h"
+#include "runtime/train/RunOnRanks.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -44,6 +45,11 @@ absl::Status otherMpi(const Launcher &launcher, int seen) {
 
 } // namespace
 
+WaitLimits limitsOf(const Config &config) {
+  const TimeoutConfig &timeout = config.launch.timeout;
+  return {timeout.start, timeout.step, timeout.save};
+}
+
 absl::StatusOr<JobProcesses> JobProcesses::join(const std::optional<Launcher> &launcher, const Config &config,
                                                 const std::string &command) {
   JobProcesses processes;
@@ -69,10 +75,49 @@ absl::StatusOr<JobProcesses> JobProcesses::join(const std::optional<Launcher> &l
     return launcher->rank == 0 ? status : withMessage(status, "");
   }
   processes.world = *std::move(world);
-  if (absl::Status status = processes.compareMachines(); !status.ok())
+  absl::Status status = processes.openWatch(config);
+  if (status.ok())
+    status = processes.compareMachines();
+  if (!status.ok())
     return processes.end(status);
   return processes;
 }
+
+/// From here on a process that dies is noticed.
+absl::Status JobProcesses::openWatch(const Config &config) {
+  const int rank = world->rank(), size = world->size();
+  if (size == 1)
+    return absl::OkStatus();
+  absl::StatusOr<std::unique_ptr<SocketWatch>> opened = SocketWatch::open(rank, size);
+  if (absl::Status status = agree(opened.status()); !status.ok())
+    return status;
+  const PeerEndpoint mine = (*opened)->endpoint();
+  std::vector<PeerEndpoint> all(static_cast<size_t>(size));
+  if (absl::Status status =
+          world->allGather(std::as_bytes(std::span(&mine, 1)), std::as_writable_bytes(std::span(all)));
+      !status.ok())
+    return status;
+  constexpr double kSecondsToConnect = 60;
+  if (absl::Status status = agree((*opened)->connect(all, kSecondsToConnect)); !status.ok())
+    return status;
+  watch = *std::move(opened);
+  world->setWatch(watch.get());
+  world->setLimits(limitsOf(config));
+  return absl::OkStatus();
+}
+
+void JobProcesses::setUnattended(SocketWatch::Unattended report) {
+  if (watch)
+    watch->setUnattended(std::move(report), {});
+}
+
+void JobProcesses::closeWatch() {
+  if (world)
+    world->setWatch(nullptr);
+  watch.reset();
+}
+
+JobProcesses::~JobProcesses() { closeWatch(); }
 
 /// Finds the ranks on this machine, and what each rank may use of its processors.
 absl::Status JobProcesses::compareMachines() {
@@ -117,17 +162,19 @@ absl::Status JobProcesses::end(absl::Status status) {
   if (!world)
     return status;
   const int own = world->rank();
-  if (!status.ok() && !isAgreed)
+  if (!status.ok() && !isAgreed && !isEndOfAll(status))
     world->abort(status);
   const std::vector<int> others = world->leave();
   const absl::Status heard = world->failure();
+  closeWatch();
   world.reset();
   endMpi();
-  if (own == 0)
-    return status.ok() ? heard : status;
-  if (status.ok())
+  if (own == 0 && status.ok())
+    status = heard;
+  if (own == 0 || status.ok() || status.message().empty())
     return status;
-  const bool isTold = std::find(others.begin(), others.end(), 0) == others.end();
+  const bool isLoss = exitCodeOf(status) == ExitCode::PeerLost && !isOfAnotherRank(status);
+  const bool isTold = !isLoss && std::find(others.begin(), others.end(), 0) == others.end();
   return withMessage(status, isTold ? "" : absl::StrCat("rank ", own, ": ", status.message()));
 }
 

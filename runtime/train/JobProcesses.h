@@ -8,6 +8,7 @@
 #ifndef WEFT_RUNTIME_TRAIN_JOBPROCESSES_H
 #define WEFT_RUNTIME_TRAIN_JOBPROCESSES_H
 
+#include "runtime/comm/SocketWatch.h"
 #include "runtime/comm/mpi/MpiCommunicator.h"
 #include "runtime/config/Config.h"
 #include "runtime/support/Launcher.h"
@@ -20,8 +21,15 @@
 
 namespace weft {
 
+/// How long ranks wait for each other.
+WaitLimits limitsOf(const Config &config);
+
 class JobProcesses {
 public:
+  JobProcesses(JobProcesses &&) = default;
+  JobProcesses &operator=(JobProcesses &&) = default;
+  ~JobProcesses();
+
   /// Joins the processes that `launcher` started; without several, and unless launch.comm is mpi, this one is
   /// the whole job. `command` is what a message tells to start: "weft train run.yaml".
   static absl::StatusOr<JobProcesses> join(const std::optional<Launcher> &launcher, const Config &config,
@@ -46,17 +54,25 @@ public:
   /// Rank 0's text becomes that of all.
   absl::Status share(std::string &text);
 
+  /// What is done when the job has failed and this process computes, or does not end: it reports and exits.
+  /// On a thread of its own; `report` lives until end().
+  void setUnattended(SocketWatch::Unattended report);
+
   /// The end: leaves, and gives the status with which the process ends. Its message is empty where another
   /// process tells it.
   absl::Status end(absl::Status status);
 
 private:
+  JobProcesses() = default;
+  absl::Status openWatch(const Config &config);
   absl::Status compareMachines();
+  void closeWatch();
 
   std::unique_ptr<MpiCommunicator> world;
-  int64_t together = 0;   ///< ranks on this machine
-  int64_t processors = 1; ///< of each rank
-  bool isAgreed = false;  ///< a failure is known to all
+  std::unique_ptr<SocketWatch> watch; ///< of several processes; it names what belongs to `world`
+  int64_t together = 0;               ///< ranks on this machine
+  int64_t processors = 1;             ///< of each rank
+  bool isAgreed = false;              ///< a failure is known to all
 };
 
 } // namespace weft

@@ -31,23 +31,17 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 
 namespace weft {
 namespace {
 
 /// Keys that the trainer reads and the compiler does not: an executable may be run with others.
-constexpr absl::string_view kRuntimeKeys[] = {"checkpoint.",
-                                              "eval.",
-                                              "metrics.",
-                                              "generate.",
-                                              "train.dump.",
-                                              "train.spike.",
-                                              "train.on_nonfinite",
-                                              "data.train[",
-                                              "launch.ranks",
-                                              "launch.comm",
-                                              "launch.check_collectives"};
+constexpr absl::string_view kRuntimeKeys[] = {
+    "checkpoint.",     "eval.",        "metrics.",     "generate.",
+    "launch.timeout.", "train.dump.",  "train.spike.", "train.on_nonfinite",
+    "data.train[",     "launch.ranks", "launch.comm",  "launch.check_collectives"};
 
 /// A run on its way to the trainers of its ranks, as one process sees it.
 struct Job {
@@ -195,9 +189,23 @@ absl::StatusOr<int64_t> allocatedOnAll(const Executor &executor, Communicator &c
   return bytes;
 }
 
+/// A rank's failure on its way out. Whoever survives a lost rank reports it, on every rank; any other failure
+/// is told once, by whoever started the ranks.
+absl::Status tellFailure(absl::Status status, int rank, RunLog &log) {
+  const std::string text = absl::StrCat("rank ", rank, ": ", status.message());
+  if (status.ok() || isOfAnotherRank(status) || exitCodeOf(status) != ExitCode::PeerLost) {
+    if (!status.ok())
+      log.note(text);
+    return status;
+  }
+  log.report(text);
+  return withExitCode(absl::UnavailableError(""), ExitCode::PeerLost);
+}
+
 /// One rank: its state, then the loop.
 absl::Status trainRank(const TrainRequest &request, const Job &job, RunLog &log, int ranksHere,
                        Executor &executor, Communicator &communicator) {
+  communicator.setLimits(limitsOf(job.loaded.config));
   RunIdentity identity{job.loaded.resolvedYaml(), job.tokenizer->checksum(), job.data->checksum(),
                        printMesh(executor.executable().mesh)};
   if (absl::Status status = checkRanksAgree(communicator, identity, job.programChecksum); !status.ok())
@@ -234,20 +242,22 @@ absl::Status startRanks(const TrainRequest &request, Job &job, JobProcesses &pro
     job.peakFlops = *measured;
   }
   const int threads = static_cast<int>(job.executable.target.threads);
-  auto body = [&](Executor &executor, Communicator &communicator) {
+  const RankBody body = [&](Executor &executor, Communicator &communicator) {
+    const int rank = communicator.rank(), ranks = communicator.size();
     if (processes.areSeparate())
       return trainRank(request, job, job.log, 1, executor, communicator);
-    if (communicator.rank() == 0)
-      return trainRank(request, job, job.log, communicator.size(), executor, communicator);
-    absl::StatusOr<RunLog> log = RunLog::open(job.folder.log(communicator.rank()), false);
-    return log.ok() ? trainRank(request, job, *log, communicator.size(), executor, communicator)
+    if (rank == 0)
+      return tellFailure(trainRank(request, job, job.log, ranks, executor, communicator), rank, job.log);
+    absl::StatusOr<RunLog> log = RunLog::open(job.folder.log(rank), false);
+    return log.ok() ? tellFailure(trainRank(request, job, *log, ranks, executor, communicator), rank, *log)
                     : log.status();
   };
-  return runOnRanks(std::move(job.executable), threads, body, processes.communicator());
+  return runOnRanks(std::move(job.executable), threads, body, processes.communicator(),
+                    request.wrapCommunicator);
 }
 
 /// The run's folder and this process's log in it; where rank 0 is, also the lock.
-absl::Status openFolder(const TrainRequest &request, Job &job, const JobProcesses &processes) {
+absl::Status openFolder(const TrainRequest &request, Job &job, JobProcesses &processes) {
   absl::StatusOr<RunFolder> folder =
       makeRunFolder(request.runs, request.name.empty() ? defaultRunName(request.file) : request.name);
   if (!folder.ok())
@@ -263,6 +273,10 @@ absl::Status openFolder(const TrainRequest &request, Job &job, const JobProcesse
   if (!log.ok())
     return log.status();
   job.log = *std::move(log);
+  processes.setUnattended([&job, rank = processes.rank()](const absl::Status &report) {
+    tellFailure(report, rank, job.log).IgnoreError();
+    std::_Exit(static_cast<int>(exitCodeOf(report)));
+  });
   return absl::OkStatus();
 }
 
@@ -282,7 +296,7 @@ absl::Status openData(const TrainRequest &request, Job &job) {
 }
 
 /// Everything up to the program, where rank 0 is.
-absl::Status prepareJob(const TrainRequest &request, Job &job, const JobProcesses &processes) {
+absl::Status prepareJob(const TrainRequest &request, Job &job, JobProcesses &processes) {
   if (absl::Status status = openFolder(request, job, processes); !status.ok())
     return status;
   const Config &config = job.loaded.config;
@@ -312,7 +326,7 @@ absl::Status prepareJob(const TrainRequest &request, Job &job, const JobProcesse
 }
 
 /// What the other processes have from rank 0: the program, and where to resume; and their own data.
-absl::Status followLeader(const TrainRequest &request, Job &job, const JobProcesses &processes,
+absl::Status followLeader(const TrainRequest &request, Job &job, JobProcesses &processes,
                           const std::string &program, const std::string &resume) {
   absl::StatusOr<Executable> executable = parseExecutable(program, "the program of rank 0");
   if (!executable.ok())
@@ -414,8 +428,8 @@ absl::Status trainRun(const TrainRequest &request) {
   status = processes->agree(status);
   if (status.ok())
     status = runJob(request, job, *processes);
-  if (processes->areSeparate() && !status.ok())
-    job.log.note(std::string(status.message()));
+  if (processes->areSeparate())
+    status = tellFailure(std::move(status), processes->rank(), job.log);
   return processes->end(std::move(status));
 }
 

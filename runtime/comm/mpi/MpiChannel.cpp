@@ -54,12 +54,11 @@ MpiChannel::MpiChannel(std::vector<int> ranks, int rank, MPI_Comm communicator, 
       communicator(communicator), headers(members.size()), words(chunkBytes), data(chunkBytes) {}
 
 /// This rank's wait for the messages of a call.
-class MpiExchange::Wait final : public PeerWait {
+class MpiExchange::Wait final : public MpiWait {
 public:
   Wait(const MpiExchange &exchange, const CallHeader &header, const MpiRequests &requests)
-      : exchange(exchange), header(header), requests(requests), start(std::chrono::steady_clock::now()) {}
+      : exchange(exchange), header(header), requests(requests) {}
 
-  std::chrono::steady_clock::time_point since() const override { return start; }
   std::string describe() const override {
     return describeCall(header.call(), header.number, exchange.channel.members,
                         static_cast<size_t>(exchange.group->size()));
@@ -77,7 +76,6 @@ private:
   const MpiExchange &exchange;
   const CallHeader &header;
   const MpiRequests &requests;
-  std::chrono::steady_clock::time_point start;
 };
 
 MpiExchange::MpiExchange(std::shared_ptr<MpiGroup> group, MpiChannel &channel, bool isKept)
@@ -86,7 +84,8 @@ MpiExchange::MpiExchange(std::shared_ptr<MpiGroup> group, MpiChannel &channel, b
 absl::Status MpiExchange::begin(const CollectiveCall &call, const Transfer &transfer,
                                 const ExchangeMemory &memory) {
   const CallHeader header = CallHeader::of(call, channel.opened + 1);
-  if (absl::Status status = group->enter(call.operation, Wait(*this, header, channel.words), isKept);
+  if (absl::Status status =
+          group->enter(call, header.number, channel.members, Wait(*this, header, channel.words), isKept);
       !status.ok())
     return status;
   current = header;

@@ -30,6 +30,18 @@ MpiCommunicator::MpiCommunicator(std::shared_ptr<MpiGroup> ofRank, std::shared_p
 
 MpiCommunicator::~MpiCommunicator() { leave(); }
 
+void MpiCommunicator::setWatch(PeerWatch *watch) { group->setWatch(watch); }
+
+void MpiCommunicator::setLimits(const WaitLimits &limits) {
+  if (group->currentWatch() != nullptr)
+    group->currentWatch()->setLimits(limits);
+}
+
+void MpiCommunicator::enter(Phase phase, int64_t step) {
+  if (group->currentWatch() != nullptr)
+    group->currentWatch()->enter(phase, step);
+}
+
 void MpiCommunicator::abort(absl::Status cause) { group->abort(cause); }
 
 absl::StatusOr<std::shared_ptr<Exchange>> MpiCommunicator::exchange(std::span<const int64_t> ranks) {

@@ -25,8 +25,6 @@ struct MpiOptions {
   int64_t chunkBytes = int64_t{1} << 30;
   /// Whether members tell each other what they call, one small message per peer and call.
   bool checksCalls = true;
-  /// Asked while this rank waits; outlives the communicator and its exchanges. May be null.
-  PeerWatch *watch = nullptr;
 };
 
 class MpiGroup;
@@ -40,6 +38,10 @@ public:
   static absl::StatusOr<std::unique_ptr<MpiCommunicator>> create(std::shared_ptr<MpiGroup> group);
   ~MpiCommunicator() override;
 
+  /// See MpiGroup::setWatch(). Without one there are no limits, and a rank that dies is waited for.
+  void setWatch(PeerWatch *watch);
+  void setLimits(const WaitLimits &limits) override;
+  void enter(Phase phase, int64_t step) override;
   void abort(absl::Status cause) override;
   absl::StatusOr<std::shared_ptr<Exchange>> exchange(std::span<const int64_t> ranks) override;
   absl::Status exchangeStatus() const override;

@@ -40,10 +40,9 @@ private:
 };
 
 /// A wait that is no call.
-class NamedWait final : public PeerWait {
+class NamedWait final : public MpiWait {
 public:
   NamedWait(std::string what, std::vector<int> ranks) : ranks(std::move(ranks)), what(std::move(what)) {}
-  Clock::time_point since() const override { return start; }
   std::string describe() const override { return what; }
   std::vector<int> missing() const override { return ranks; }
 
@@ -51,7 +50,6 @@ public:
 
 private:
   std::string what;
-  Clock::time_point start = Clock::now();
 };
 
 absl::Status waitForOne(MPI_Request &request) {
@@ -115,9 +113,10 @@ MpiGroup::~MpiGroup() {
 }
 
 absl::StatusOr<MpiChannel *> MpiGroup::channel(const std::vector<int> &members) {
-  std::unique_ptr<MpiChannel> &channel = channels[members];
+  const auto entry = channels.try_emplace(members).first;
+  std::unique_ptr<MpiChannel> &channel = entry->second;
   if (!channel) {
-    absl::StatusOr<MPI_Comm> formed = formChannel(members);
+    absl::StatusOr<MPI_Comm> formed = formChannel(entry->first);
     if (!formed.ok())
       return formed.status();
     channel = std::make_unique<MpiChannel>(members, own, *formed, options.chunkBytes);
@@ -143,11 +142,17 @@ absl::StatusOr<MPI_Comm> MpiGroup::formChannel(const std::vector<int> &members) 
   }
   std::vector<int> all(static_cast<size_t>(ranks));
   std::iota(all.begin(), all.end(), 0);
-  if (absl::Status status =
-          wait(meeting, all,
-               NamedWait(absl::StrCat("the first meeting of ranks ", absl::StrJoin(members, " ")), members));
-      !status.ok())
-    return status;
+  CollectiveCall first;
+  first.detail = "the first meeting";
+  if (watch != nullptr)
+    watch->begin(first, 0, members);
+  absl::Status met =
+      wait(meeting, all,
+           NamedWait(absl::StrCat("the first meeting of ranks ", absl::StrJoin(members, " ")), members));
+  if (watch != nullptr)
+    watch->end();
+  if (!met.ok())
+    return met;
   std::lock_guard<std::mutex> lock(mpiLock());
   MPI_Group everyone = MPI_GROUP_NULL, some = MPI_GROUP_NULL;
   MPI_Comm formed = MPI_COMM_NULL;
@@ -160,26 +165,33 @@ absl::StatusOr<MPI_Comm> MpiGroup::formChannel(const std::vector<int> &members) 
   return formed;
 }
 
-absl::Status MpiGroup::enter(CollectiveOp operation, const PeerWait &what, bool isKept) {
+absl::Status MpiGroup::enter(const CollectiveCall &call, uint64_t number, std::span<const int> members,
+                             const MpiWait &what, bool isKept) {
   std::lock_guard<std::mutex> lock(mpiLock());
   if (isKept && !kept.ok())
     return kept;
   if (inCall)
-    return absl::FailedPreconditionError(absl::StrCat("rank ", own, " called ", std::string(name(operation)),
+    return absl::FailedPreconditionError(absl::StrCat("rank ", own, " called ",
+                                                      std::string(name(call.operation)),
                                                       " while another call of it was not over"));
   absl::Status status = control.failure();
   if (status.ok() && control.hasLeft(own))
     status = hasLeft(own, own, what.describe());
-  if (status.ok())
-    inCall = true;
-  else if (isKept)
-    kept = status;
+  if (isKept)
+    kept.Update(status);
+  if (!status.ok())
+    return status;
+  inCall = true;
+  if (watch != nullptr)
+    watch->begin(call, number, members);
   return status;
 }
 
 void MpiGroup::exit(const absl::Status &status, bool isKept) {
   std::lock_guard<std::mutex> lock(mpiLock());
   inCall = false;
+  if (watch != nullptr)
+    watch->end();
   if (isKept)
     kept.Update(status);
 }
@@ -190,7 +202,7 @@ void MpiGroup::count(const CollectiveCall &call) {
   sent[call.operation].bytes += call.sent;
 }
 
-absl::Status MpiGroup::wait(MpiRequests &requests, std::span<const int> members, const PeerWait &what) {
+absl::Status MpiGroup::wait(MpiRequests &requests, std::span<const int> members, const MpiWait &what) {
   lostSince.reset();
   bool isFirst = true;
   for (Pauses pauses;; pauses.pause()) {
@@ -198,8 +210,8 @@ absl::Status MpiGroup::wait(MpiRequests &requests, std::span<const int> members,
     if (done.ok() && *done)
       return absl::OkStatus();
     absl::Status status = done.status();
-    if (status.ok() && !isFirst && options.watch != nullptr) {
-      status = options.watch->check(what);
+    if (status.ok() && !isFirst && watch != nullptr) {
+      status = watch->check(what);
       if (!status.ok()) {
         std::lock_guard<std::mutex> lock(mpiLock());
         control.fail(status);
@@ -214,7 +226,7 @@ absl::Status MpiGroup::wait(MpiRequests &requests, std::span<const int> members,
 }
 
 absl::StatusOr<bool> MpiGroup::testOnce(MpiRequests &requests, std::span<const int> members,
-                                        const PeerWait &what) {
+                                        const MpiWait &what) {
   std::lock_guard<std::mutex> lock(mpiLock());
   absl::StatusOr<bool> done = requests.test();
   if (!done.ok())
@@ -232,7 +244,7 @@ absl::StatusOr<bool> MpiGroup::testOnce(MpiRequests &requests, std::span<const i
 
 /// Unavailable when a member that has left still owes a message.
 absl::Status MpiGroup::checkLost(const MpiRequests &requests, std::span<const int> members,
-                                 const PeerWait &what) {
+                                 const MpiWait &what) {
   int lost = -1;
   requests.forEachMissing([&](int peer) {
     if (int rank = members[static_cast<size_t>(peer)]; lost < 0 && control.hasLeft(rank))
@@ -260,13 +272,19 @@ void MpiGroup::failAll(const absl::Status &status, bool tells) {
 }
 
 void MpiGroup::abort(const absl::Status &cause) {
-  std::lock_guard<std::mutex> lock(mpiLock());
-  control.tellFailure(gaveUp(own, cause));
+  {
+    std::lock_guard<std::mutex> lock(mpiLock());
+    control.tellFailure(gaveUp(own, cause));
+  }
+  if (watch != nullptr) // for those who do not wait
+    watch->giveUp(cause);
 }
 
 std::vector<int> MpiGroup::leave() {
   const Clock::time_point start = Clock::now();
   NamedWait end("the end of the job", {});
+  if (watch != nullptr)
+    watch->enter(Phase::End, 0);
   {
     std::lock_guard<std::mutex> lock(mpiLock());
     if (!mpiRuns())
@@ -275,7 +293,7 @@ std::vector<int> MpiGroup::leave() {
   }
   for (Pauses pauses;; pauses.pause()) {
     end.ranks = others();
-    bool isOver = end.ranks.empty() || (options.watch != nullptr && !options.watch->check(end).ok());
+    bool isOver = end.ranks.empty() || (watch != nullptr && !watch->check(end).ok());
     std::lock_guard<std::mutex> lock(mpiLock());
     isOver = isOver && control.isSent();
     const auto patience = control.failure().ok() && isWhole ? kPatience : kPatienceAfterFailure;

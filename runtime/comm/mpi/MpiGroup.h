@@ -27,6 +27,13 @@ namespace weft {
 
 struct MpiChannel;
 
+/// A wait that has a name.
+class MpiWait : public PeerWait {
+public:
+  /// The call, as messages name it: all_reduce #12 of 4096 bytes f32 (sum, ...) over ranks 0 1.
+  virtual std::string describe() const = 0;
+};
+
 class MpiGroup {
 public:
   /// Over the ranks of `parent`, all of which call it.
@@ -36,20 +43,25 @@ public:
   int rank() const { return own; }
   int size() const { return ranks; }
   const MpiOptions &settings() const { return options; }
+  /// Asked while this rank waits, and told what it does. It outlives the group, or is taken away again
+  /// (null).
+  void setWatch(PeerWatch *newWatch) { watch = newWatch; }
+  PeerWatch *currentWatch() const { return watch; }
 
   /// The channel of these ranks, this one among them; all of them call it.
   absl::StatusOr<MpiChannel *> channel(const std::vector<int> &members);
 
   /// A call begins: refused when another is not over, and when it cannot go on. `isKept`: a failure stays,
   /// and fails further kept calls.
-  absl::Status enter(CollectiveOp operation, const PeerWait &what, bool isKept);
+  absl::Status enter(const CollectiveCall &call, uint64_t number, std::span<const int> members,
+                     const MpiWait &what, bool isKept);
   /// It is over; with a failure, it is kept where failures are.
   void exit(const absl::Status &status, bool isKept);
   /// All members have come to it.
   void count(const CollectiveCall &call);
 
   /// Returns when all messages are done; any error ends them. `members`: the ranks of the messages' peers.
-  absl::Status wait(MpiRequests &requests, std::span<const int> members, const PeerWait &what);
+  absl::Status wait(MpiRequests &requests, std::span<const int> members, const MpiWait &what);
   /// Gives up on messages.
   void abandon(MpiRequests &requests);
   /// Members called differently: the end of the group, which one of them tells all others.
@@ -66,10 +78,11 @@ private:
   MpiGroup(MPI_Comm calls, MPI_Comm words, int rank, int size, const MpiOptions &options);
   std::vector<int> others() const;
   absl::StatusOr<MPI_Comm> formChannel(const std::vector<int> &members);
-  absl::StatusOr<bool> testOnce(MpiRequests &requests, std::span<const int> members, const PeerWait &what);
-  absl::Status checkLost(const MpiRequests &requests, std::span<const int> members, const PeerWait &what);
+  absl::StatusOr<bool> testOnce(MpiRequests &requests, std::span<const int> members, const MpiWait &what);
+  absl::Status checkLost(const MpiRequests &requests, std::span<const int> members, const MpiWait &what);
 
   MpiOptions options;
+  PeerWatch *watch = nullptr;
   int own, ranks;
   MPI_Comm calls; ///< of all ranks, for calls
   MPI_Comm words; ///< of all ranks, for control

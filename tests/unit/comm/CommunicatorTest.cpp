@@ -166,13 +166,12 @@ TEST(Leaving, FailsWhoeverWaitsForTheRank) {
   EXPECT_EQ(all[2], absl::OkStatus());
   for (size_t rank : {0, 1}) {
     EXPECT_EQ(all[rank].code(), absl::StatusCode::kUnavailable);
-    // Whoever fails first leaves too, and may be the one that the other names.
-    EXPECT_THAT(std::string(all[rank].message()), HasSubstr(" has left the group; rank "));
+    // Of processes, whoever fails first leaves too, and may be the one that the other names.
     EXPECT_THAT(std::string(all[rank].message()),
-                HasSubstr(" waited in all_reduce #1 of 16 bytes f32 (sum)"));
+                HasSubstr(", which has left the job before all_reduce #1 of 16 bytes f32 (sum). Rank "));
   }
-  EXPECT_TRUE(absl::StrContains(all[0].message(), "rank 2 has left") ||
-              absl::StrContains(all[1].message(), "rank 2 has left"));
+  EXPECT_TRUE(absl::StrContains(all[0].message(), "lost rank 2, which has left") ||
+              absl::StrContains(all[1].message(), "lost rank 2, which has left"));
 }
 
 TEST(Leaving, LeavesTheOtherRanksToThemselves) {
