@@ -131,10 +131,8 @@ const std::vector<Phase> &phases() {
       {"partition", [](PassManager &manager, const Config &, bool) { manager.addPass(createPartition()); }},
       //===-- the scheduled program: when it happens, and where -----------------===//
       {"schedule", [](PassManager &manager, const Config &, bool) { manager.addPass(createSchedule()); }},
-      {"fuse",
-       [](PassManager &manager, const Config &config, bool) {
-         manager.addPass(createFuse(FuseOptions{config.launch.comm != CommKind::Local}));
-       }},
+      {"fuse", [](PassManager &manager, const Config &config,
+                  bool) { manager.addPass(createFuse(FuseOptions{config.launch.comm != CommKind::Local})); }},
       // Nothing may change the program after this: every byte has its place.
       {"memory", [](PassManager &manager, const Config &, bool) { manager.addPass(createMemory()); }},
   };
