@@ -21,9 +21,8 @@ BoxCopy BoxCopy::along(size_t dimension, const TensorType &source, int64_t fromS
 }
 
 bool BoxCopy::isInPlace(const void *source, const void *target) const {
-  return outer * rowsA * middle == 1 &&
-         static_cast<const std::byte *>(source) + from.startB * innerBytes ==
-             static_cast<const std::byte *>(target) + to.startB * innerBytes;
+  return outer * rowsA * middle == 1 && static_cast<const std::byte *>(source) + from.startB * innerBytes ==
+                                            static_cast<const std::byte *>(target) + to.startB * innerBytes;
 }
 
 void BoxCopy::run(const void *source, void *target, int64_t begin, int64_t end) const {

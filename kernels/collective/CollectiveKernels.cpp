@@ -52,8 +52,7 @@ absl::StatusOr<Meeting> arrange(const KernelCall &call, const RankGroup &group, 
 
 /// The part of a dimension of `type` that each member reads of every other's tensor.
 std::vector<Region> partsToRead(const TensorType &type, size_t dimension, const RankGroup &group) {
-  int64_t inner =
-      sizeOfDimensions(type.shape, dimension + 1, type.shape.size()) * byteSize(type.dtype);
+  int64_t inner = sizeOfDimensions(type.shape, dimension + 1, type.shape.size()) * byteSize(type.dtype);
   std::vector<Region> regions;
   for (int64_t member = 0; member < group.ranks; ++member) {
     DimensionPart part = group.part(type.shape[dimension], member);

@@ -56,8 +56,8 @@ struct Transfer {
   /// goes, and where rows are packed for each. An exchange does not touch the entry of its own member,
   /// unless there are several rows.
   std::vector<int64_t> landings;
-  std::vector<int64_t> packings;   ///< none where there is one row
-  bool landsInResult = false;      ///< landings are places in the result instead
+  std::vector<int64_t> packings; ///< none where there is one row
+  bool landsInResult = false;    ///< landings are places in the result instead
 };
 
 /// A member's memory in one call.

@@ -99,10 +99,9 @@ absl::StatusOr<std::shared_ptr<Exchange>> LocalCommunicator::exchange(std::span<
 } // namespace
 
 absl::StatusOr<std::vector<std::unique_ptr<Communicator>>> createLocalGroup(int ranks) {
-  constexpr int kMostRanks = 1024;
-  if (ranks < 1 || ranks > kMostRanks)
+  if (ranks < 1 || ranks > kMostLocalRanks)
     return absl::InvalidArgumentError(
-        absl::StrCat("a local group of ", ranks, " ranks: there are 1 to ", kMostRanks));
+        absl::StrCat("a local group of ", ranks, " ranks: there are 1 to ", kMostLocalRanks));
   auto group = std::make_shared<LocalGroup>(ranks);
   std::vector<int> all;
   for (int rank = 0; rank < ranks; ++rank)

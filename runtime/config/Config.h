@@ -253,6 +253,8 @@ struct LaunchConfig {
   std::optional<int64_t> threads;
   /// Bytes of all ranks of this machine; unset: the limit of the control group or the memory of the machine.
   std::optional<int64_t> memoryLimit;
+  /// Bytes of each rank, wherever it is; unset: its share of memoryLimit.
+  std::optional<int64_t> memoryPerRank;
   InstructionSetChoice instructionSet = InstructionSetChoice::Auto;
   TimeoutConfig timeout;
 

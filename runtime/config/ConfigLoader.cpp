@@ -74,10 +74,10 @@ static void useLauncher(const Launcher &launcher, const Origin &fallback, Loaded
   if (launch.comm == CommKind::Local || (launch.comm == CommKind::Auto && launcher.size == 1))
     return;
   if (launch.ranks && *launch.ranks != launcher.size)
-    return report("launch.ranks", absl::StrCat(*launch.ranks, ", and ", launcher.name, " started ",
-                                               launcher.size, " processes, one for each rank. Works: ",
-                                               launcher.size, ", auto, or ",
-                                               launcher.command(*launch.ranks), "."));
+    return report("launch.ranks",
+                  absl::StrCat(*launch.ranks, ", and ", launcher.name, " started ", launcher.size,
+                               " processes, one for each rank. Works: ", launcher.size, ", auto, or ",
+                               launcher.command(*launch.ranks), "."));
   if (launch.ranks)
     return;
   launch.ranks = launcher.size;
@@ -127,8 +127,7 @@ absl::StatusOr<LoadedConfig> loadConfig(const std::string &path, const std::vect
   absl::StatusOr<std::string> text = readFileText(path, largestFile);
   if (!text.ok())
     return withExitCode(text.status(), ExitCode::Config);
-  return loadConfigText(*text, path, std::filesystem::path(path).parent_path().string(), overrides,
-                        launcher);
+  return loadConfigText(*text, path, std::filesystem::path(path).parent_path().string(), overrides, launcher);
 }
 
 } // namespace weft

@@ -36,9 +36,9 @@ struct LoadedConfig {
 };
 
 /// Loads a run file. A `launcher` that started several processes, or one where launch.comm is mpi, gives
-/// launch.ranks its value. `overrides` are `a.b=c` texts (`--set`), c being YAML; they win over the file. Errors
-/// carry the exit code Config: INVALID_ARGUMENT with a line `FILE:LINE: KEY: what, and what helps` for each
-/// mistake, or the status of a file that cannot be read.
+/// launch.ranks its value. `overrides` are `a.b=c` texts (`--set`), c being YAML; they win over the file.
+/// Errors carry the exit code Config: INVALID_ARGUMENT with a line `FILE:LINE: KEY: what, and what helps` for
+/// each mistake, or the status of a file that cannot be read.
 absl::StatusOr<LoadedConfig> loadConfig(const std::string &path,
                                         const std::vector<std::string> &overrides = {},
                                         const std::optional<Launcher> &launcher = std::nullopt);

@@ -45,10 +45,11 @@ absl::StatusOr<std::optional<Launcher>> findLauncher(const Environment &environm
     return std::optional<Launcher>();
   if (*rank > 0) // rank 0 says it
     return absl::FailedPreconditionError("");
-  return absl::FailedPreconditionError(absl::StrCat(
-      "torchrun started this process (RANK, WORLD_SIZE and MASTER_ADDR are set), and weft's processes find each "
-      "other through MPI. The same job: mpirun -n ",
-      *size, " weft train RUN.yaml, or srun. Without other processes: unset RANK"));
+  return absl::FailedPreconditionError(
+      absl::StrCat("torchrun started this process (RANK, WORLD_SIZE and MASTER_ADDR are set), and weft's "
+                   "processes find each "
+                   "other through MPI. The same job: mpirun -n ",
+                   *size, " weft train RUN.yaml, or srun. Without other processes: unset RANK"));
 }
 
 } // namespace weft

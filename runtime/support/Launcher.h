@@ -22,6 +22,7 @@ struct Launcher {
 
   /// The command line that starts this many processes: mpirun -n 4.
   std::string command(int64_t processes) const;
+  bool operator==(const Launcher &) const = default;
 };
 
 /// The value of an environment variable, or null.

@@ -8,6 +8,7 @@
 #include "runtime/support/ExitCode.h"
 #include "runtime/support/Processors.h"
 #include "runtime/train/RankAgreement.h"
+#include "runtime/train/RunOnRanks.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -161,7 +162,7 @@ absl::Status JobProcesses::end(absl::Status status) {
   if (!world)
     return status;
   const int own = world->rank();
-  if (!status.ok() && !isAgreed)
+  if (!status.ok() && !isAgreed && !isEndOfAll(status))
     world->abort(status);
   const std::vector<int> others = world->leave();
   const absl::Status heard = world->failure();

@@ -104,11 +104,11 @@ absl::Status checkConfigsAgree(Communicator &communicator, const LoadedConfig &l
 
 absl::Status checkRanksAgree(Communicator &communicator, const RunIdentity &identity, uint64_t program) {
   return compareFacts(
-      communicator,
-      {versionFact(), configFact(checksumOf(identity.config)),
-       {"program", program, "Start all ranks again, from the same executable"},
-       {"tokenizer", identity.tokenizerChecksum, "Bring the same tokenizer to all machines"},
-       {"data", identity.dataChecksum, "Bring the same files of data.train to all machines"}});
+      communicator, {versionFact(),
+                     configFact(checksumOf(identity.config)),
+                     {"program", program, "Start all ranks again, from the same executable"},
+                     {"tokenizer", identity.tokenizerChecksum, "Bring the same tokenizer to all machines"},
+                     {"data", identity.dataChecksum, "Bring the same files of data.train to all machines"}});
 }
 
 absl::StatusOr<std::vector<std::string>> gatherTexts(Communicator &communicator, const std::string &mine) {

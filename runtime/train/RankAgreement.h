@@ -1,8 +1,8 @@
 //===- RankAgreement.h - All ranks train the same run ---------------------===//
 //
 // Before the first step every rank's version, config, program, tokenizer and data are compared by checksum,
-// and whoever differs from rank 0 is named with what differs and what helps. Later, what one rank alone could do or could not do
-// is made known to all: they go on together, or stop together with one message.
+// and whoever differs from rank 0 is named with what differs and what helps. Later, what one rank alone could
+// do or could not do is made known to all: they go on together, or stop together with one message.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_TRAIN_RANKAGREEMENT_H

@@ -113,13 +113,18 @@ absl::Status runOnProcess(Executable executable, int threads, const RankBody &bo
     return withExitCode(device.status(), ExitCode::Config);
   return runRank(std::move(executable), **device, process, [&](Executor &executor, Communicator &world) {
     absl::Status status = body(executor, world);
-    if (!status.ok())
+    if (!status.ok() && !isEndOfAll(status))
       world.abort(status);
     return status;
   });
 }
 
 } // namespace
+
+bool isEndOfAll(const absl::Status &status) {
+  const ExitCode code = exitCodeOf(status);
+  return code == ExitCode::Stopped || code == ExitCode::NonFinite;
+}
 
 absl::Status runOnRanks(Executable executable, int threads, const RankBody &body, Communicator *process,
                         const CommunicatorWrapper &wrap) {

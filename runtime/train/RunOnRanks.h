@@ -32,6 +32,9 @@ inline constexpr double kSecondsToReturn = 5;
 absl::Status runOnRanks(Executable executable, int threads, const RankBody &body,
                         Communicator *process = nullptr, const CommunicatorWrapper &wrap = nullptr);
 
+/// Whether all ranks end so after the same step, each by itself: nobody has to be told.
+bool isEndOfAll(const absl::Status &status);
+
 /// Refuses a program that was compiled for other ranks than the config asks for.
 absl::Status checkMesh(const Executable &executable, const Config &config);
 

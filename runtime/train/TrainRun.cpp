@@ -7,6 +7,7 @@
 #include "runtime/train/TrainRun.h"
 
 #include "runtime/checkpoint/RunLock.h"
+#include "runtime/comm/LocalCommunicator.h"
 #include "runtime/config/ResumeComparison.h"
 #include "runtime/device/OpenDevice.h"
 #include "runtime/executable/ExecutableFile.h"
@@ -33,6 +34,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 
 namespace weft {
 namespace {
@@ -386,7 +388,16 @@ absl::Status runJob(const TrainRequest &request, Job &job, JobProcesses &process
 bool isExecutableFile(const std::string &file) { return absl::EndsWith(file, ".weft"); }
 
 int64_t memoryLimitOf(const Config &config, int64_t ranks) {
-  return (config.launch.memoryLimit ? *config.launch.memoryLimit : machineMemoryLimit()) / ranks;
+  const int64_t all = config.launch.memoryLimit ? *config.launch.memoryLimit : machineMemoryLimit();
+  return std::min(all / ranks, config.launch.memoryPerRank.value_or(std::numeric_limits<int64_t>::max()));
+}
+
+std::optional<int64_t> planLimitOf(const Config &config) {
+  if (config.launch.memoryPerRank)
+    return config.launch.memoryPerRank;
+  if (!config.launch.memoryLimit && config.parallel.ranks() > kMostLocalRanks)
+    return std::nullopt;
+  return memoryLimitOf(config, config.parallel.ranks());
 }
 
 absl::StatusOr<LoadedConfig> executableConfig(const Executable &executable, const std::string &file,

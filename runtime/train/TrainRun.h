@@ -15,6 +15,7 @@
 #include "runtime/train/RunOnRanks.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,9 +55,13 @@ absl::StatusOr<LoadedConfig> executableConfig(const Executable &executable, cons
                                               const std::vector<std::string> &overrides,
                                               const std::optional<Launcher> &launcher = std::nullopt);
 
-/// The memory that each rank may have: launch.memory_limit, or what the machine gives, over the ranks that
-/// share it.
+/// The memory that each rank of a run here may have: launch.memory_limit, or what the machine gives, over the
+/// ranks that share it, and no more than launch.memory_per_rank.
 int64_t memoryLimitOf(const Config &config, int64_t ranks);
+/// What each rank may have where the job will run, which need not be here: launch.memory_per_rank, else as
+/// above for all ranks of the job; none for more ranks than a machine runs, of which this one's memory says
+/// nothing.
+std::optional<int64_t> planLimitOf(const Config &config);
 
 } // namespace weft
 

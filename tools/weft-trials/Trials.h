@@ -55,6 +55,8 @@ int runKernelTrials(const Options &options);
 int runReshardTrials(const Options &options);
 /// Small models on random meshes against one device. The exit status.
 int runMeshTrials(const Options &options);
+/// Changed schedules, verified and executed. The exit status.
+int runScheduleTrials(const Options &options);
 /// Trains, on threads, with one rank that dies or freezes; prints how many collectives rank 0 called. The
 /// exit status is that of weft train.
 int runFaultyRanks(const FaultyRanksOptions &options);

@@ -47,6 +47,9 @@ int main(int argc, char **argv) {
   mesh->add_option(
       "--sabotage", options.sabotage,
       "element: one rank begins with one element less; or a broken partition pass of weft-run --sabotage");
+  CLI::App *schedule = app.add_subcommand("schedule", "Changed schedules, verified and executed");
+  addCommonOptions(*schedule, options, false);
+  schedule->add_option("--sabotage", options.sabotage, "accept: all are; refuse: none is accepted");
   FaultyRanksOptions faulty;
   CLI::App *ranks = app.add_subcommand("faulty-ranks", "Trains with a rank that dies or freezes");
   ranks->add_option("FILE", faulty.file, "An executable")->required();
@@ -66,6 +69,8 @@ int main(int argc, char **argv) {
     return runFaultyRanks(faulty);
   if (mesh->parsed())
     return runMeshTrials(options);
+  if (schedule->parsed())
+    return runScheduleTrials(options);
   if (reshard->parsed())
     return runReshardTrials(options);
   return gradients->parsed() ? runGradientTrials(options) : runKernelTrials(options);

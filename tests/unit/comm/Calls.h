@@ -29,7 +29,7 @@ inline absl::Status decodeStatus(const std::string &text) {
   const size_t end = text.find('\0', 1);
   absl::Status status(static_cast<absl::StatusCode>(text[0]), text.substr(end + 1));
   if (end > 1)
-    status.SetPayload("test/detail", absl::Cord(text.substr(1, end - 1)));
+    status.SetPayload("test/detail", absl::Cord(absl::string_view(text).substr(1, end - 1)));
   return status;
 }
 inline std::vector<absl::Status> collectStatuses(std::vector<std::string> texts) {

@@ -9,13 +9,34 @@
 
 #include "runtime/comm/mpi/MpiGroup.h"
 
+#include <chrono>
 #include <cstdlib>
+#include <map>
+#include <thread>
 
 namespace weft::testing {
 
 MpiBackend &mpiBackend() {
   static MpiBackend backend;
   return backend;
+}
+
+/// Asleep: processes outnumber cores.
+static void finish(MPI_Request request) {
+  for (int done = 0; done == 0; std::this_thread::sleep_for(std::chrono::microseconds(200)))
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+}
+
+void meet() {
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ibarrier(MPI_COMM_WORLD, &request);
+  finish(request);
+}
+
+static void broadcast(void *data, size_t bytes, size_t root) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ibcast(data, static_cast<int>(bytes), MPI_BYTE, static_cast<int>(root), MPI_COMM_WORLD, &request);
+  finish(request);
 }
 
 int64_t MpiBackend::mostRanks() const {
@@ -27,24 +48,27 @@ int64_t MpiBackend::mostRanks() const {
 void MpiBackend::run(int ranks, const std::function<void(Communicator &)> &body) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm some = MPI_COMM_NULL;
-  MPI_Comm_split(MPI_COMM_WORLD, rank < ranks ? 0 : MPI_UNDEFINED, rank, &some);
-  if (some != MPI_COMM_NULL) {
-    absl::StatusOr<std::shared_ptr<MpiGroup>> group = MpiGroup::create(some, options);
+  static std::map<int, MPI_Comm> formed; // of the first N processes
+  if (formed.count(ranks) == 0) {
+    meet();
+    MPI_Comm_split(MPI_COMM_WORLD, rank < ranks ? 0 : MPI_UNDEFINED, rank, &formed[ranks]);
+  }
+  if (rank < ranks) {
+    absl::StatusOr<std::shared_ptr<MpiGroup>> group = MpiGroup::create(formed[ranks], options);
     ASSERT_EQ(group.status(), absl::OkStatus());
     absl::StatusOr<std::unique_ptr<MpiCommunicator>> communicator = MpiCommunicator::create(*group);
     ASSERT_EQ(communicator.status(), absl::OkStatus());
     body(**communicator);
   }
-  MPI_Barrier(MPI_COMM_WORLD);
+  meet();
 }
 
 void MpiBackend::collect(std::vector<std::string> &texts) {
   for (size_t rank = 0; rank < texts.size(); ++rank) {
     uint64_t length = texts[rank].size();
-    MPI_Bcast(&length, 1, MPI_UINT64_T, static_cast<int>(rank), MPI_COMM_WORLD);
+    broadcast(&length, sizeof length, rank);
     texts[rank].resize(length);
-    MPI_Bcast(texts[rank].data(), static_cast<int>(length), MPI_BYTE, static_cast<int>(rank), MPI_COMM_WORLD);
+    broadcast(texts[rank].data(), length, rank);
   }
 }
 
@@ -65,7 +89,7 @@ int main(int argc, char **argv) {
     backend.options.chunkBytes = std::atoll(chunk);
   weft::testing::rankBackend() = &backend;
   const int failed = RUN_ALL_TESTS();
-  MPI_Barrier(MPI_COMM_WORLD);
+  weft::testing::meet();
   MPI_Finalize();
   return failed;
 }

@@ -22,6 +22,9 @@ public:
   MpiOptions options;
 };
 
+/// Waits for all processes.
+void meet();
+
 /// The one that main() installed.
 MpiBackend &mpiBackend();
 
