@@ -84,6 +84,7 @@ UpdateOptions updateOptions(const Config &config) {
   options.warmupSteps = config.lrSchedule.warmupSteps;
   options.decaySteps = config.lrSchedule.decaySteps;
   options.minLrRatio = config.lrSchedule.minLrRatio;
+  options.reduction = config.train.reduction == ReductionKind::Canonical ? "canonical" : "fast";
   options.lossScaleWindow = config.precision.lossScale.growthInterval;
   options.lossScaleGrowth = config.precision.lossScale.growthFactor;
   options.lossScaleBackoff = config.precision.lossScale.backoffFactor;

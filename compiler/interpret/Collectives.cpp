@@ -73,7 +73,31 @@ One together(ArrayRef<Tensor> parts, int64_t dimension, int64_t size) {
   return whole.ok() ? cut(*whole, dimension, 0, size) : whole;
 }
 
+/// The sum of both, rounded; a failure of either passes.
+One addRounded(const One &so, const One &next, Types types) {
+  if (!so.ok() || !next.ok())
+    return so.ok() ? next : so;
+  One total = reference::binary(reference::Binary::Add, *so, *next);
+  if (total.ok() && types == Types::Declared)
+    reference::roundTo(*total, total->dtype);
+  return total;
+}
+
+/// The halves of an even number of members, each so, and then both added; an odd number one after another.
+One foldTree(ArrayRef<const Tensor *> members, Types types) {
+  size_t half = members.size() / 2;
+  if (members.size() % 2 == 0)
+    return addRounded(foldTree(members.take_front(half), types), foldTree(members.drop_front(half), types),
+                      types);
+  One total = *members[0];
+  for (const Tensor *member : members.drop_front())
+    total = addRounded(total, *member, types);
+  return total;
+}
+
 One fold(ArrayRef<const Tensor *> members, dist::PendingKind kind, Types types) {
+  if (kind == dist::PendingKind::tree)
+    return foldTree(members, types);
   if (kind == dist::PendingKind::sum && members[0]->dtype == DType::I1)
     return absl::InvalidArgumentError("i1 has no sum");
   DType declared = members[0]->dtype;

@@ -156,7 +156,10 @@ void ProgramsBuilder::buildEvaluate() {
   Value targets = function.getArgument(1);
   RotaryTables tables = buildRotaryTables(b, config.model, config.data.sequenceLength);
   Losses losses = lossHead(buildLlama(b, config.model, tables, function.getArgument(0)), targets);
-  SmallVector<Value> results = {b.sumAll(losses.loss, f64), countTargets(targets)};
+  Value lossSum = b.sumAll(losses.loss, f64);
+  if (config.train.reduction == ReductionKind::Canonical)
+    lossSum = b.create<nn::LeafOp>(lossSum.getType(), lossSum);
+  SmallVector<Value> results = {lossSum, countTargets(targets)};
   b.create<func::ReturnOp>(results);
 }
 

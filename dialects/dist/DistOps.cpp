@@ -53,6 +53,17 @@ void DistDialect::initialize() {
 // reshard
 //===----------------------------------------------------------------------===//
 
+namespace {
+/// The minor axes of a tree are its lower levels: they are reduced first.
+LogicalResult checkTreeOrder(Operation *op, const Placement &before, ArrayRef<int64_t> reduced) {
+  if (ArrayRef(before.tree).take_back(reduced.size()) == reduced)
+    return success();
+  return op->emitOpError() << "reduces " << describe(before.mesh, reduced) << " of a tree over "
+                           << describe(before.mesh, before.tree)
+                           << ": the minor axes are its lower levels and come first, in their order";
+}
+} // namespace
+
 LogicalResult ReshardOp::verify() {
   auto from = cast<RankedTensorType>(getOperand().getType()), to = cast<RankedTensorType>(getType());
   Placement source = placementOf(from), target = placementOf(to);
@@ -67,6 +78,11 @@ LogicalResult ReshardOp::verify() {
     return emitOpError() << "cannot make a pending maximum over " << describe(source.mesh, more);
   if (Axes more = without(target.lse, source.lse); !more.empty())
     return emitOpError() << "cannot make a pending log-sum-exp over " << describe(source.mesh, more);
+  if (Axes more = without(target.tree, source.tree); !more.empty())
+    return emitOpError() << "cannot make a pending tree over " << describe(source.mesh, more)
+                         << ": nn.leaf makes one of a pending sum";
+  if (failed(checkTreeOrder(*this, source, without(source.tree, target.tree))))
+    return failure();
   if (!target.lse.empty() || !source.lse.empty())
     if (!isa<FloatType>(to.getElementType()))
       return emitOpError() << "takes a log-sum-exp of " << to.getElementType() << "; only floats have one";
@@ -172,6 +188,8 @@ LogicalResult removePending(Operation *op, LocalOperand &operand, PendingKind ki
       return op->emitOpError() << "expects a pending " << stringifyPendingKind(kind) << " over "
                                << describe(operand.placement.mesh, {axis}) << ", its placement is "
                                << describe(operand.placement);
+  if (kind == PendingKind::tree && failed(checkTreeOrder(op, operand.placement, operand.axes)))
+    return failure();
   pending = without(pending, operand.axes);
   return success();
 }

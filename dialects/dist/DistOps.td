@@ -16,7 +16,7 @@ def TokenType : TypeDef<DistDialect, "Token"> {
 }
 
 def PendingKindAttr : I32EnumAttr<"PendingKind", "which reduction is still to be taken", [
-    I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"max", 1>, I32EnumAttrCase<"lse", 2>]> {
+    I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"max", 1>, I32EnumAttrCase<"lse", 2>, I32EnumAttrCase<"tree", 3>]> {
   let cppNamespace = "::weft::dist";
 }
 
@@ -33,7 +33,7 @@ def ReshardOp : DistOp<"reshard", [Pure]> {
     ```
 
     Constraints: global types of one shape, element type and mesh; what becomes a pending sum was replicated or already
-    pending, and nothing becomes a pending maximum or log-sum-exp.
+    pending, and nothing becomes a pending maximum, log-sum-exp or tree; of a tree the minor axes are reduced first.
   }];
   let arguments = (ins DistTensor:$operand);
   let results = (outs DistTensor:$result);
@@ -72,9 +72,11 @@ def AllReduceStartOp : DistStartOp<"all_reduce"> {
     %t = dist.all_reduce.start sum %x over ["t0"] : tensor<2x4xf32, #pending> -> !dist.token<tensor<2x4xf32, #done>>
     ```
 
-    The kind says the reduction: `sum`, `max`, or `lse`, the logarithm of the sum of exponentials.
+    The kind says the reduction: `sum`, `max`, `lse`, the logarithm of the sum of exponentials, or `tree`, the sum by the
+    fixed binary tree.
 
-    Constraints: local types; the value is pending over the axes in this way; the result is not.
+    Constraints: local types; the value is pending over the axes in this way; the result is not. A tree's axes are the
+    minor end of those over which it is pending, in their order.
   }];
   let arguments = (ins PendingKindAttr:$kind, DistTensor:$operand, StrArrayAttr:$axes);
   let assemblyFormat = "$kind $operand `over` $axes attr-dict `:` type($operand) `->` type($token)";
@@ -89,7 +91,8 @@ def ReduceScatterStartOp : DistStartOp<"reduce_scatter"> {
     ```
 
     Constraints: local types; the value is pending over the axes in this way; in the result they split the dimension
-    last, several only where they divide it evenly.
+    last, several only where they divide it evenly. A tree's axes are the minor end of those over which it is pending,
+    in their order.
   }];
   let arguments = (ins PendingKindAttr:$kind, DistTensor:$operand, StrArrayAttr:$axes, I64Attr:$dimension);
   let assemblyFormat = "$kind $operand `over` $axes `dim` $dimension attr-dict `:` type($operand) `->` type($token)";

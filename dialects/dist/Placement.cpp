@@ -15,7 +15,7 @@ bool Placement::splitsOver(int64_t axis) const {
 bool Placement::isReplicatedOver(int64_t axis) const {
   return !splitsOver(axis) && !llvm::is_contained(allPending(), axis);
 }
-Axes Placement::allPending() const { return unite(unite(sum, max), lse); }
+Axes Placement::allPending() const { return unite(unite(sum, max), unite(lse, tree)); }
 bool Placement::isReplicated() const {
   return !isPending() && llvm::all_of(splits, [](const Split &split) { return split.axes.empty(); });
 }

@@ -71,6 +71,8 @@ dist::Placement resultPlacement(const ShardingRule &rule, dist::MeshAttr mesh, c
     dist::Axes &pending = placement.pending(pendingKind(rule.reducedKind(static_cast<int>(index), result)));
     pending = dist::unite(pending, split.axes);
   }
+  if (rule.makesLeaves)
+    std::swap(placement.tree, placement.sum);
   return placement;
 }
 
@@ -233,6 +235,14 @@ private:
         return op->emitOpError() << "takes operand " << index << ", whose log-sum-exp over " << describe(mine)
                                  << " is pending: " << dist::describe(placements[index])
                                  << ". Nothing passes one: reshard operand " << index << " first";
+    for (unsigned index = 0; index < op->getNumOperands(); ++index)
+      if (const dist::Axes &mine = placements[index].tree;
+          !mine.empty() && !(rule.joinsSubtrees && mine == placements[0].tree))
+        return op->emitOpError()
+               << "takes operand " << index << ", whose tree over " << describe(mine)
+               << " is pending: " << dist::describe(placements[index])
+               << ". An op on its terms would give other bits than one on the sum: reshard operand " << index
+               << " first";
     if (failed(collect(rule.jointlyLinear, &dist::Placement::sum, passedSum, "sum")) ||
         failed(collect(rule.jointlyMonotone, &dist::Placement::max, passedMax, "maximum")))
       return failure();
@@ -306,6 +316,8 @@ private:
     for (auto [index, result] : llvm::enumerate(op->getResults())) {
       dist::Placement wanted =
           resultPlacement(rule, mesh, splits, static_cast<unsigned>(index), passedSum, passedMax);
+      if (rule.joinsSubtrees)
+        wanted.tree = placements[0].tree;
       const dist::Placement &declared = placements[op->getNumOperands() + index];
       if (wanted == declared || isPendingZero(wanted, declared))
         continue;
@@ -320,6 +332,10 @@ private:
                                  << mesh.sizeOf(more) << " times. It is " << dist::describe(wanted);
       if (dist::Axes lost = dist::without(wanted.lse, declared.lse); !lost.empty())
         return op->emitOpError() << "gives result " << index << ", whose log-sum-exp over " << describe(lost)
+                                 << " is pending, its type says " << dist::describe(declared)
+                                 << " instead of " << dist::describe(wanted) << ". dist.reshard takes it";
+      if (dist::Axes lost = dist::without(wanted.tree, declared.tree); !lost.empty())
+        return op->emitOpError() << "gives result " << index << ", whose tree over " << describe(lost)
                                  << " is pending, its type says " << dist::describe(declared)
                                  << " instead of " << dist::describe(wanted) << ". dist.reshard takes it";
       return op->emitOpError() << "gives result " << index << " at " << dist::describe(wanted)
@@ -366,9 +382,9 @@ private:
     auto value = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
     if (!value || !value.isSplat())
       return false;
-    bool isZero = isa<FloatType>(value.getElementType()) ? value.getSplatValue<APFloat>().isPosZero()
+    bool isZero = isa<FloatType>(value.getElementType()) ? value.getSplatValue<APFloat>().isZero()
                                                          : value.getSplatValue<APInt>().isZero();
-    wanted.sum = declared.sum;
+    wanted.sum = declared.sum, wanted.tree = declared.tree;
     return isZero && wanted == declared;
   }
 

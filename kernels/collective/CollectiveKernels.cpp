@@ -89,7 +89,7 @@ absl::StatusOr<ReduceKind> readKind(const KernelCall &call) {
     return text.status();
   std::optional<ReduceKind> kind = reduceKindFromName(*text);
   if (!kind)
-    return invalidCall(call, "kind \"", *text, "\" is none of sum, max, min, lse");
+    return invalidCall(call, "kind \"", *text, "\" is none of sum, max, min, lse, tree");
   if (!findFold(*kind, call.operands[0].dtype))
     return *kind == ReduceKind::LogSumExp
                ? invalidCall(call, "only floats have a log-sum-exp, got ", call.operands[0].str())

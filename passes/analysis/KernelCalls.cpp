@@ -104,7 +104,12 @@ bool setAttributes(KernelCall &call, Operation *op) {
         call.setInteger("seed", static_cast<int64_t>(r.getSeed()));
         return call.setInteger("op_id", static_cast<int64_t>(r.getOpId())), true;
       })
-      .Case<GatherOp, ScatterAddOp, SquaredNormOp>([](auto) { return true; })
+      .Case<GatherOp, ScatterAddOp>([](auto) { return true; })
+      .Case([&](SquaredNormOp norm) {
+        if (norm.getRows())
+          call.setInteger("rows", static_cast<int64_t>(*norm.getRows()));
+        return true;
+      })
       .Case<RmsNormOp, RmsNormBackwardOp>([&](auto norm) { return setRmsNorm(call, norm), true; })
       .Case<LayerNormOp, LayerNormBackwardOp>(
           [&](auto norm) { return call.setNumber("epsilon", norm.getEpsilon().convertToDouble()), true; })

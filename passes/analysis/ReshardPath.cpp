@@ -53,14 +53,14 @@ struct WholeTensor {
   }
 };
 
-/// Steps of one axis each; an all-reduce may take several.
+/// Steps of one axis each; an all-reduce may take several, and what scatters a tree.
 class PathSearch {
 public:
   /// `undivided` axes (bundles of several) leave a dimension for another only where both divide.
   PathSearch(const WholeTensor &tensor, const Placement &target, bool undivided)
       : tensor(tensor), target(target), mesh(target.mesh), undivided(undivided) {}
 
-  SmallVector<ReshardStep> run(const Placement &from) {
+  SmallVector<ReshardStep, 2> run(const Placement &from) {
     Axes involved = involvedAxes(from, target);
     isWide = involved.size() > kFewAxes;
     // A detour may be cheaper: what is replicated, sliced first, makes the steps in between smaller, and an
@@ -136,6 +136,8 @@ private:
   void reduce(int64_t index, const Placement &here, const Axes &pending, const Axes &wanted,
               dist::PendingKind kind) {
     Axes due = dist::without(pending, wanted);
+    if (kind == dist::PendingKind::tree)
+      return reduceTree(index, here, due);
     if (due.size() > 1)
       allReduce(index, here, due, kind);
     if (isWide) {
@@ -150,7 +152,17 @@ private:
         continue;
       if (!isWide || due.size() == 1)
         allReduce(index, here, {axis}, kind);
-      reduceScatter(index, here, axis, kind);
+      reduceScatter(index, here, {axis}, kind);
+    }
+  }
+
+  /// Of a tree the minor axes come first, as many at once as go to one place: one after another they would
+  /// split a dimension the wrong way round.
+  void reduceTree(int64_t index, const Placement &here, const Axes &due) {
+    for (size_t count = 1; count <= due.size(); ++count) {
+      Axes minor(ArrayRef(due).take_back(count));
+      allReduce(index, here, minor, dist::PendingKind::tree);
+      reduceScatter(index, here, minor, dist::PendingKind::tree);
     }
   }
 
@@ -163,19 +175,21 @@ private:
     reach(index, {ReshardKind::AllReduce, axes, 0, 0, kind, reduced(here, axes, kind)});
   }
 
-  void reduceScatter(int64_t index, const Placement &here, int64_t axis, dist::PendingKind kind) {
-    Placement next = reduced(here, {axis}, kind);
+  /// Several axes, and bundles that cannot go one after another, only where they cut the dimension evenly.
+  void reduceScatter(int64_t index, const Placement &here, const Axes &axes, dist::PendingKind kind) {
+    bool atOnce = axes.size() > 1 || (undivided && kind == dist::PendingKind::tree);
     for (size_t dimension = 0; dimension < here.splits.size(); ++dimension) {
-      if (!wants(here, dimension, axis))
-        continue;
-      Placement scattered = next;
-      scattered.splits[dimension].axes.push_back(axis);
-      reach(index, {ReshardKind::ReduceScatter,
-                    {axis},
-                    static_cast<int64_t>(dimension),
-                    0,
-                    kind,
-                    std::move(scattered)});
+      Placement scattered = reduced(here, axes, kind);
+      bool isWanted =
+          !atOnce ||
+          dist::partSize(mesh, tensor.shape[dimension], here.splits[dimension]) % mesh.sizeOf(axes) == 0;
+      for (int64_t axis : axes) {
+        isWanted = isWanted && wants(scattered, dimension, axis);
+        scattered.splits[dimension].axes.push_back(axis);
+      }
+      if (isWanted)
+        reach(index, {ReshardKind::ReduceScatter, axes, static_cast<int64_t>(dimension), 0, kind,
+                      std::move(scattered)});
     }
   }
 
@@ -222,8 +236,8 @@ private:
     queue.push({cost, found->second});
   }
 
-  SmallVector<ReshardStep> walkTo(int64_t index) {
-    SmallVector<ReshardStep> steps;
+  SmallVector<ReshardStep, 2> walkTo(int64_t index) {
+    SmallVector<ReshardStep, 2> steps;
     for (; states[index].before >= 0; index = states[index].before)
       steps.push_back(states[index].step);
     std::reverse(steps.begin(), steps.end());
@@ -249,7 +263,7 @@ public:
                 const Placement &target)
       : tensor(tensor), bundles(bundles), here(from), target(target) {}
 
-  SmallVector<ReshardStep> run(ArrayRef<ReshardStep> walk) {
+  SmallVector<ReshardStep, 2> run(ArrayRef<ReshardStep> walk) {
     for (const ReshardStep &step : walk) {
       Axes axes = bundles.axesOf(step.axes);
       switch (step.kind) {
@@ -266,6 +280,11 @@ public:
           take(step, {axis});
         break;
       case ReshardKind::ReduceScatter:
+        if (step.pending == dist::PendingKind::tree) {
+          take(step, axes);
+          break;
+        }
+        [[fallthrough]];
       case ReshardKind::Slice:
         for (int64_t axis : axes)
           take(step, {axis});
@@ -319,11 +338,15 @@ private:
   const AxisBundles &bundles;
   Placement here;
   const Placement &target;
-  SmallVector<ReshardStep> steps;
+  SmallVector<ReshardStep, 2> steps;
 };
 
 bool mayJoin(const WholeTensor &tensor, const ReshardStep &last, const ReshardStep &step) {
   if (last.kind != step.kind || last.pending != step.pending)
+    return false;
+  // What goes together of a tree is a step already, in its order.
+  bool reduces = step.kind == ReshardKind::AllReduce || step.kind == ReshardKind::ReduceScatter;
+  if (reduces && step.pending == dist::PendingKind::tree)
     return false;
   if (step.kind == ReshardKind::AllReduce || step.kind == ReshardKind::KeepFirst)
     return true;
@@ -338,8 +361,8 @@ bool mayJoin(const WholeTensor &tensor, const ReshardStep &last, const ReshardSt
 }
 
 /// Neighbors that are one collective over several axes become it.
-SmallVector<ReshardStep> merge(const WholeTensor &tensor, ArrayRef<ReshardStep> steps) {
-  SmallVector<ReshardStep> merged;
+SmallVector<ReshardStep, 2> merge(const WholeTensor &tensor, ArrayRef<ReshardStep> steps) {
+  SmallVector<ReshardStep, 2> merged;
   for (const ReshardStep &step : steps) {
     if (merged.empty() || !mayJoin(tensor, merged.back(), step)) {
       merged.push_back(step);
@@ -375,8 +398,8 @@ StringRef name(ReshardKind kind) {
   return "";
 }
 
-SmallVector<ReshardStep> reshardPath(ArrayRef<int64_t> whole, int64_t elementBytes, const Placement &from,
-                                     const Placement &to) {
+SmallVector<ReshardStep, 2> reshardPath(ArrayRef<int64_t> whole, int64_t elementBytes, const Placement &from,
+                                        const Placement &to) {
   if (from == to)
     return {};
   WholeTensor tensor{whole, elementBytes};
@@ -384,7 +407,7 @@ SmallVector<ReshardStep> reshardPath(ArrayRef<int64_t> whole, int64_t elementByt
     return merge(tensor, PathSearch(tensor, to, false).run(from));
   AxisBundles bundles(from, to);
   Placement target = bundles.bundled(to);
-  SmallVector<ReshardStep> walk = PathSearch(tensor, target, true).run(bundles.bundled(from));
+  SmallVector<ReshardStep, 2> walk = PathSearch(tensor, target, true).run(bundles.bundled(from));
   return merge(tensor, StepUnbundler(tensor, bundles, from, to).run(walk));
 }
 
@@ -397,9 +420,9 @@ double totalBytes(ArrayRef<ReshardStep> path) {
 
 ArrayRef<ReshardStep> ReshardPaths::find(RankedTensorType type, const Placement &to) {
   mlir::Attribute target = dist::attributeOf(to);
-  std::unique_ptr<SmallVector<ReshardStep>> &path = known[{type, target}];
+  std::unique_ptr<SmallVector<ReshardStep, 2>> &path = known[{type, target}];
   if (!path)
-    path = std::make_unique<SmallVector<ReshardStep>>(reshardPath(
+    path = std::make_unique<SmallVector<ReshardStep, 2>>(reshardPath(
         dist::wholeShape(type), (type.getElementTypeBitWidth() + 7) / 8, dist::placementOf(type), to));
   return *path;
 }

@@ -8,7 +8,7 @@ def SeedPlacements : Pass<"weft-seed-placements", "::mlir::ModuleOp"> {
 
     * of a parameter `dist.use`: its `nn.tensor_dimension` split over the role `tensor` (as many axes as divide it, if
       `nn.whole_parts` says that a part is whole units such as heads), and `dist.storage`: with `zero` of at least 1 the
-      use, split further over `data_shard`; of optimizer state `dist.storage`: its parameter's;
+      use, split further over `data_shard` (in its `nn.row_dimension` if it says one); of optimizer state `dist.storage`: its parameter's;
     * of the step `dist.inputs`: per-microbatch inputs split over `data`; of a function's arguments likewise `dist.at`;
     * of layer boundaries `dist.at`: the batch split over `data`, with `sequence` the sequence over `tensor`.
 
@@ -34,7 +34,8 @@ def Place : Pass<"weft-place", "::mlir::ModuleOp"> {
     Seeds spread through sharding rules to a fixed point (passes/place/Propagate.h); every type then gets its placement,
     and `dist.reshard` stands wherever two neighbors disagree. Pending sums are deferred: gradients are carried over
     microbatches pending, and reduced once in update; with `dist.zero` of 2 and 3 they are scattered to their storage per
-    microbatch, and what is pending over other axes still waits. Parameters are gathered from storage once a step, in
+    microbatch, and what is pending over other axes still waits. Leaves of the canonical sum (nn.leaf) wait for update under
+    every level. Parameters are gathered from storage once a step, in
     prepare, unless `dist.zero` is 3: then where a layer uses them, in each direction.
 
     A reduction over a dimension that a parameter's use splits, and that is neither a sum nor a maximum, is first written

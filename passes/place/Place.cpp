@@ -210,8 +210,11 @@ private:
         placement.sum.clear();
       if (combiner != "max")
         placement.max.clear();
+      if (combiner != "tree")
+        placement.tree.clear();
       placement.lse.clear();
-      if (zero >= 2 && name.consume_front("gradient/"))
+      // The leaves of a tree stay where they are: those of one microbatch are no neighbors in it.
+      if (zero >= 2 && combiner != "tree" && name.consume_front("gradient/"))
         placement = scattered(placement, storages.lookup(name.rsplit('/').first));
       operand.set(assigner.at(operand.get(), placement, carry));
       step.getUpdate().getArgument(operand.getOperandNumber()).setType(operand.get().getType());

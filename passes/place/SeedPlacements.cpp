@@ -59,15 +59,21 @@ private:
       }
     }
     parameter->setAttr(kUseAttribute, dist::attributeOf(use));
-    parameter->setAttr(kStorageAttribute, dist::attributeOf(storageOf(type, use)));
+    parameter->setAttr(kStorageAttribute, dist::attributeOf(storageOf(parameter, type, use)));
   }
 
-  /// The use, and with ZeRO one dimension split further over data_shard: the first that divides evenly, else
-  /// the one of the largest parts.
-  Placement storageOf(RankedTensorType type, const Placement &use) {
+  /// The use, and with ZeRO one dimension split further over data_shard: that of `nn.row_dimension`, else the
+  /// first that divides evenly, else the one of the largest parts.
+  Placement storageOf(nn::ParameterOp parameter, RankedTensorType type, const Placement &use) {
     ArrayRef<int64_t> axes = mesh.axesOf("data_shard");
     if (zero < 1 || axes.empty() || type.getRank() == 0)
       return use;
+    Placement storage = use;
+    if (auto rows = parameter->getAttrOfType<IntegerAttr>(nn::kRowDimension);
+        rows && rows.getInt() >= 0 && rows.getInt() < type.getRank()) {
+      llvm::append_range(storage.splits[rows.getInt()].axes, axes);
+      return storage;
+    }
     int64_t parts = mesh.sizeOf(axes), best = -1, bestSize = 0;
     for (int64_t dimension = 0; dimension < type.getRank(); ++dimension) {
       int64_t size = dist::partSize(mesh, type.getDimSize(dimension), use.splits[dimension]);
@@ -80,7 +86,6 @@ private:
       if (size > bestSize)
         best = dimension, bestSize = size;
     }
-    Placement storage = use;
     if (best >= 0)
       llvm::append_range(storage.splits[best].axes, axes);
     return storage;

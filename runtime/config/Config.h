@@ -194,6 +194,7 @@ struct LossConfig {
   bool operator==(const LossConfig &) const = default;
 };
 
+enum class ReductionKind : int { Fast, Canonical };
 enum class OnNonfinite : int { Skip, Stop, Report };
 enum class OnSpike : int { Report, Stop };
 
@@ -222,6 +223,7 @@ struct TrainConfig {
   /// Samples, on all data ranks together.
   int64_t globalBatch = 0;
   int64_t seed = 1;
+  ReductionKind reduction = ReductionKind::Fast;
   OnNonfinite onNonfinite = OnNonfinite::Skip;
   SpikeConfig spike;
   DumpConfig dump;

@@ -24,6 +24,7 @@ public:
   void checkRopeScaling();
   void checkParallel();
   void checkBatches();
+  bool checkReduction();
   void checkSchedule();
   void checkData();
   void checkDump();
@@ -153,7 +154,50 @@ void Checks::checkParallel() {
                         multiplesAround(config.data.sequenceLength, parallel.tensor), "."));
 }
 
+/// The powers of two that divide a number, as a list: "1, 2 or 4".
+static std::string listHalvings(int64_t number) {
+  std::string list = "1";
+  for (int64_t power = 2; number % power == 0; power *= 2)
+    absl::StrAppend(&list, number % (power * 2) == 0 ? ", " : " or ", power);
+  return list;
+}
+
+/// The canonical sum: each data rank has one subtree, of whole microbatches. False where one was reported
+/// that says what the checks of batches would say.
+bool Checks::checkReduction() {
+  const TrainConfig &train = config.train;
+  if (train.reduction != ReductionKind::Canonical)
+    return true;
+  const ParallelConfig &parallel = config.parallel;
+  if (parallel.tensor > 1)
+    report("train.reduction",
+           absl::StrCat("canonical does not go with tensor (", parallel.tensor,
+                        "): the products of a layer are then sums over its ranks, which fewer ranks round "
+                        "otherwise. Works: parallel.tensor: 1, or fast."));
+  const int64_t dataRanks = parallel.dataRanks();
+  if (dataRanks < 1 || train.globalBatch % train.microBatch != 0)
+    return true;
+  const int64_t leaves = train.globalBatch / train.microBatch;
+  const bool isPower = (dataRanks & (dataRanks - 1)) == 0;
+  if (isPower && leaves % dataRanks == 0)
+    return true;
+  report("train.reduction",
+         absl::StrCat(
+             "canonical halves the ", leaves, " microbatches of a step (global_batch ", train.globalBatch,
+             " / micro_batch ", train.microBatch, ") until each of ", dataRanks,
+             " data ranks (data_replicate ", parallel.dataReplicate, " x data_shard ", parallel.dataShard,
+             ") has a part, ", isPower ? "which gives no whole microbatches" : "which no power of two does",
+             ". Works: ", listHalvings(leaves), " data ranks, ",
+             isPower ? absl::StrCat("a global_batch of ",
+                                    multiplesAround(train.globalBatch, dataRanks * train.microBatch), ", ")
+                     : "",
+             "or fast."));
+  return false;
+}
+
 void Checks::checkBatches() {
+  if (!checkReduction())
+    return;
   const TrainConfig &train = config.train;
   const int64_t dataRanks = config.parallel.dataRanks();
   const int64_t each = train.globalBatch / std::max<int64_t>(dataRanks, 1);

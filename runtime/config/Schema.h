@@ -80,6 +80,8 @@ public:
   Key &mayChange(std::string effect = "") {
     return mayChangeOnResume = true, onChange = std::move(effect), *this;
   }
+  /// With train.reduction canonical on both sides, a change of this key changes no bit.
+  Key &keptByCanonical() { return isKeptByCanonical = true, *this; }
   /// A resumed run with another value is refused, because of what the text says.
   Key &mustStay(std::string reason) { return mayChangeOnResume = false, onChange = std::move(reason), *this; }
 
@@ -110,6 +112,7 @@ public:
   const std::vector<Key> *elements = nullptr;
   std::vector<Condition> conditions;
   bool mayChangeOnResume = true;
+  bool isKeptByCanonical = false;
   std::string onChange;
 };
 

@@ -20,19 +20,22 @@ std::vector<Key> parallelKeys() {
       "Groups of ranks that read samples of their own and hold the same parameters and optimizer state.")
       .unit("ranks")
       .atLeast(1)
-      .atMost(mostRanks);
+      .atMost(mostRanks)
+      .keptByCanonical();
   add("data_shard", fieldOf<&Config::parallel, &Parallel::dataShard>(),
       "Ranks that read samples of their own and, by zero, share what a group holds; -1: what launch.ranks "
       "leaves.")
       .unit("ranks")
       .atLeast(-1)
-      .atMost(mostRanks);
+      .atMost(mostRanks)
+      .keptByCanonical();
   add("zero", fieldOf<&Config::parallel, &Parallel::zero>(),
       "What the ranks of data_shard share: 0 nothing, 1 the optimizer state, 2 gradients too, 3 parameters "
       "too (arXiv:1910.02054).")
       .usedOverOne("parallel.data_shard")
       .atLeast(0)
-      .atMost(3);
+      .atMost(3)
+      .keptByCanonical();
   add("tensor", fieldOf<&Config::parallel, &Parallel::tensor>(),
       "Ranks that share the heads, the feed-forward and the vocabulary of every layer; it divides "
       "model.num_attention_heads.")

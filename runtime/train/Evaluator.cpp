@@ -8,6 +8,7 @@
 
 #include "runtime/support/ExitCode.h"
 #include "runtime/train/StepProgram.h"
+#include "runtime/train/TreeSum.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -96,7 +97,8 @@ absl::Status Evaluator::fill(int64_t run) {
 }
 
 absl::StatusOr<Evaluation> Evaluator::evaluate() {
-  double sum = 0, tokensSeen = 0;
+  TreeSum losses;
+  double tokensSeen = 0;
   targetBytes = 0;
   const int64_t atOnce = rank.count * microBatch;
   for (int64_t run = 0; run * atOnce < samples; ++run) {
@@ -104,13 +106,14 @@ absl::StatusOr<Evaluation> Evaluator::evaluate() {
       return status;
     if (absl::Status status = executor->run(program); !status.ok())
       return status;
-    sum += scalarOf(lossSum);
+    losses.add(scalarOf(lossSum));
     tokensSeen += scalarOf(targetTokens);
   }
   if (absl::Status status = communicator->allReduce(std::as_writable_bytes(std::span(&targetBytes, 1)),
                                                     DType::I64, ReduceKind::Sum);
       !status.ok())
     return status;
+  double sum = losses.total();
   if (std::isnan(sum)) // whose sign means nothing
     sum = std::numeric_limits<double>::quiet_NaN();
   return Evaluation{sum / std::max(tokensSeen, 1.0),

@@ -50,6 +50,13 @@ class CheckPhasesTest(SystemTest):
             for path in (plain, tied):
                 self.holds(path, *[argument for key in keys for argument in ("--set", f"parallel.{key}")])
 
+    def test_the_canonical_sum(self):
+        plain, tied = self.runFile(), self.runFile("tied.yaml", tied=", tie_word_embeddings: true")
+        for keys in (["data_shard=1"], ["data_shard=4"], ["data_shard=2", "zero=2", "data_replicate=2"], ["data_shard=8", "zero=3"]):
+            for path in (plain, tied):
+                self.holds(path, "--set", "train.reduction=canonical",
+                           *[argument for key in keys for argument in ("--set", f"parallel.{key}")])
+
     def test_every_model_of_the_zoo_on_three_meshes(self):
         """The zoo is what is compared with other implementations: query groups, tied embeddings, biases, rotary scalings."""
         zoo = sorted(glob.glob(os.path.join(ROOT, "tests/parity/configs/*.yaml")))

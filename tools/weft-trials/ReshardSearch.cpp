@@ -14,6 +14,7 @@ bool contains(const std::vector<int> &axes, int axis) {
 
 bool isReplicatedOver(const Whereabouts &at, int axis) {
   return !contains(at.sum, axis) && !contains(at.max, axis) && !contains(at.lse, axis) &&
+         !contains(at.tree, axis) &&
          std::none_of(at.splits.begin(), at.splits.end(),
                       [&](const std::vector<int> &split) { return contains(split, axis); });
 }
@@ -37,6 +38,7 @@ public:
       reduce(here, bytes, &Whereabouts::sum);
       reduce(here, bytes, &Whereabouts::max);
       reduce(here, bytes, &Whereabouts::lse);
+      reduceTree(here, bytes);
       split(here, bytes);
     }
     return -1;
@@ -101,6 +103,28 @@ private:
       for (size_t d = 0; d < shape.size() && axes.size() == 1; ++d) {
         Whereabouts scattered = reduced;
         scattered.splits[d].push_back(axes[0]);
+        offer(scattered, bytes + ring(axes) * partBytes(here));
+      }
+    }
+  }
+
+  /// The minor axes first, in their order; several go to one dimension where they cut it evenly.
+  void reduceTree(const Whereabouts &here, double bytes) {
+    for (size_t kept = 0; kept < here.tree.size(); ++kept) {
+      std::vector<int> axes(here.tree.begin() + static_cast<ptrdiff_t>(kept), here.tree.end());
+      Whereabouts reduced = here;
+      reduced.tree.resize(kept);
+      offer(reduced, bytes + 2 * ring(axes) * partBytes(here));
+      for (size_t d = 0; d < shape.size(); ++d) {
+        int64_t size = shape[d], parts = 1;
+        for (int axis : here.splits[d])
+          size = (size + axisSizes[axis] - 1) / axisSizes[axis];
+        for (int axis : axes)
+          parts *= axisSizes[axis];
+        if (axes.size() > 1 && size % parts != 0)
+          continue;
+        Whereabouts scattered = reduced;
+        scattered.splits[d].insert(scattered.splits[d].end(), axes.begin(), axes.end());
         offer(scattered, bytes + ring(axes) * partBytes(here));
       }
     }

@@ -107,15 +107,27 @@ ReshardCase drawCase(MLIRContext *context, uint64_t seed) {
       item.from.splits[0].axes = {0, 1};
     return item;
   }
-  auto drawKind = [&](bool mayMaximum, bool mayLogarithm) {
-    dist::PendingKind drawn = random.choose(
-        {dist::PendingKind::sum, dist::PendingKind::sum, dist::PendingKind::max, dist::PendingKind::lse});
-    bool may = drawn == dist::PendingKind::max ? mayMaximum : drawn != dist::PendingKind::lse || mayLogarithm;
+  auto drawKind = [&](bool mayMaximum, bool mayLogarithm, bool mayTree) {
+    dist::PendingKind drawn =
+        random.choose({dist::PendingKind::sum, dist::PendingKind::sum, dist::PendingKind::max,
+                       dist::PendingKind::lse, dist::PendingKind::tree});
+    bool may = drawn == dist::PendingKind::max    ? mayMaximum
+               : drawn == dist::PendingKind::lse  ? mayLogarithm
+               : drawn == dist::PendingKind::tree ? mayTree
+                                                  : true;
     return may ? drawn : dist::PendingKind::sum;
   };
-  item.from = drawPlacement(random, item.mesh, rank, drawKind(true, isa<FloatType>(item.element)), nullptr);
-  item.to = drawPlacement(random, item.mesh, rank, drawKind(!item.from.max.empty(), !item.from.lse.empty()),
+  bool isFloat = isa<FloatType>(item.element);
+  bool hasHalves = llvm::all_of(item.mesh.getSizes(), [](int64_t size) { return llvm::isPowerOf2_64(size); });
+  item.from = drawPlacement(random, item.mesh, rank, drawKind(true, isFloat, isFloat && hasHalves), nullptr);
+  item.to = drawPlacement(random, item.mesh, rank,
+                          drawKind(!item.from.max.empty(), !item.from.lse.empty(), !item.from.tree.empty()),
                           &item.from);
+  // What stays of a tree is its upper levels.
+  size_t stays = 0;
+  while (stays < item.to.tree.size() && item.to.tree[stays] == item.from.tree[stays])
+    ++stays;
+  item.to.tree.truncate(stays);
   return item;
 }
 
@@ -169,6 +181,7 @@ Whereabouts whereabouts(const dist::Placement &placement) {
   at.sum.assign(placement.sum.begin(), placement.sum.end());
   at.max.assign(placement.max.begin(), placement.max.end());
   at.lse.assign(placement.lse.begin(), placement.lse.end());
+  at.tree.assign(placement.tree.begin(), placement.tree.end());
   return at;
 }
 
@@ -190,6 +203,7 @@ void runCase(MLIRContext &context, const ReshardCase &item, const std::string &s
   for (auto [has, note] : {std::pair(!item.from.sum.empty(), "pending sum"),
                            std::pair(!item.from.max.empty(), "pending maximum"),
                            std::pair(!item.from.lse.empty(), "pending log-sum-exp"),
+                           std::pair(!item.from.tree.empty(), "pending tree"),
                            std::pair(!item.to.sum.empty(), "to a pending sum")})
     if (has)
       report.note(note);

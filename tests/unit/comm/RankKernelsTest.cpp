@@ -177,7 +177,7 @@ const Refused kRefused[] = {
     {"Part", [] { return over({0, 1}, along(0, gather(f32({3}), f32({7})))); },
      "kernel all_gather: a dimension of 7 over 6 ranks has parts of 2, the types say 3"},
     {"Kind", [] { return reduce(f32({4}), "mean"); },
-     "kernel all_reduce: kind \"mean\" is none of sum, max, min, lse"},
+     "kernel all_reduce: kind \"mean\" is none of sum, max, min, lse, tree"},
     {"SumOfTruth", [] { return reduce({DType::I1, {4}}, "sum"); },
      "kernel all_reduce: i1 has no sum; reduce it with max or min"},
     {"LogSumExpOfIntegers", [] { return reduce({DType::I32, {4}}, "lse"); },

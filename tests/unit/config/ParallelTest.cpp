@@ -153,4 +153,52 @@ TEST(ConfigMesh, ARoleMayHaveNoAxis) {
   EXPECT_EQ(mesh.roles.size(), 4u);
 }
 
+//===----------------------------------------------------------------------===//
+// The canonical sum
+//===----------------------------------------------------------------------===//
+
+TEST(Canonical, TakesPowersOfTwoThatShareTheMicrobatches) {
+  for (const char *parallel :
+       {"{}", "{data_shard: 2, zero: 1}", "{data_replicate: 2, data_shard: 2}", "{data_shard: 8, zero: 3}"})
+    EXPECT_EQ(configOf({std::string("parallel=") + parallel, "train.reduction=canonical"}).train.reduction,
+              ReductionKind::Canonical);
+  EXPECT_EQ(configOf({"train.global_batch=36", "parallel.data_shard=1", "train.reduction=canonical"})
+                .microBatches(),
+            9)
+      << "one rank takes any number";
+}
+
+TEST(CanonicalRefused, DataRanksThatHaveNoSubtree) {
+  EXPECT_EQ(errorWith({"train.reduction=canonical", "train.global_batch=48", "parallel.data_shard=3"}),
+            "--set: train.reduction: canonical halves the 12 microbatches of a step (global_batch 48 / "
+            "micro_batch 4) until "
+            "each of 3 data ranks (data_replicate 1 x data_shard 3) has a part, which no power of two does. "
+            "Works: 1, 2 or 4 "
+            "data ranks, or fast.");
+  EXPECT_EQ(errorWith({"train.reduction=canonical", "train.global_batch=48",
+                       "parallel={data_replicate: 2, data_shard: 4}"}),
+            "--set: train.reduction: canonical halves the 12 microbatches of a step (global_batch 48 / "
+            "micro_batch 4) until "
+            "each of 8 data ranks (data_replicate 2 x data_shard 4) has a part, which gives no whole "
+            "microbatches. Works: 1, "
+            "2 or 4 data ranks, a global_batch of 32 or 64, or fast.");
+}
+
+TEST(CanonicalRefused, TensorRanks) {
+  EXPECT_EQ(errorWith({"train.reduction=canonical", "parallel.tensor=2"}),
+            "--set: train.reduction: canonical does not go with tensor (2): the products of a layer are then "
+            "sums over its "
+            "ranks, which fewer ranks round otherwise. Works: parallel.tensor: 1, or fast.");
+}
+
+TEST(Canonical, SaysThatAnotherMeshChangesNoBit) {
+  const Config one = configOf({"train.reduction=canonical"});
+  for (const ResumeDifference &difference :
+       compareForResume(one, configOf({"train.reduction=canonical", "parallel={data_shard: 4, zero: 2}"})))
+    EXPECT_EQ(difference.effect, "train.reduction is canonical, so no bit changes") << difference.path;
+  for (const ResumeDifference &difference : compareForResume(one, configOf({"parallel={data_replicate: 4}"})))
+    EXPECT_EQ(difference.effect, "sums are rounded in another order, so bits differ from an unchanged run")
+        << difference.path;
+}
+
 } // namespace weft
