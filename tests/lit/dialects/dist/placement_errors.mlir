@@ -26,7 +26,7 @@ func.func @f(%x: tensor<4x8xf32, #dist.at<#mesh, [], [], sum [t0], max [t0]>>) {
 // -----
 
 #mesh = #dist.mesh<d0 = 2, t0 = 2>
-// expected-error @+1 {{the lists of dimensions come before sum, max and lse}}
+// expected-error @+1 {{the lists of dimensions come before sum, max, lse and tree}}
 func.func @f(%x: tensor<4x8xf32, #dist.at<#mesh, [], sum [t0], []>>) { return }
 
 // -----
