@@ -11,6 +11,9 @@
 
 #include <gmock/gmock.h>
 
+#include <chrono>
+#include <thread>
+
 namespace weft {
 namespace {
 
@@ -49,6 +52,33 @@ TEST(RunOnRanks, ARankThatLeavesEarlyStopsThoseThatWaitForIt) {
         return communicator.rank() == 1 ? absl::OkStatus() : communicator.barrier();
       });
   EXPECT_EQ(exitCodeOf(status), ExitCode::PeerLost);
+}
+
+TEST(RunOnRanks, ARankThatDoesNotComeBackEndsWithTheProcess) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(static_cast<void>(runOnRanks(testing::shardedExecutable(meshWith({{"d0", 3}})), 1,
+                                           [&](Executor &, Communicator &communicator) {
+                                             communicator.setLimits({0.2, 0.2, 0.2});
+                                             if (communicator.rank() == 0)
+                                               std::this_thread::sleep_for(std::chrono::hours(1));
+                                             return communicator.barrier();
+                                           })),
+              ::testing::ExitedWithCode(static_cast<int>(ExitCode::PeerLost)),
+              "lost rank 0, which has not come to barrier #1 for 0.2 s .*\n1 rank did not stop within 5 s "
+              "after that");
+}
+
+TEST(RunOnRanks, AWrapperStandsBetweenEachRankAndItsGroup) {
+  std::vector<int> wrapped;
+  EXPECT_EQ(runOnRanks(
+                testing::shardedExecutable(meshWith({{"d0", 2}})), 1,
+                [](Executor &, Communicator &communicator) { return communicator.barrier(); },
+                [&](std::unique_ptr<Communicator> communicator) {
+                  wrapped.push_back(communicator->rank());
+                  return communicator;
+                }),
+            absl::OkStatus());
+  EXPECT_EQ(wrapped, (std::vector<int>{0, 1}));
 }
 
 TEST(RunOnRanks, AProgramForAnotherMachineIsRefused) {
