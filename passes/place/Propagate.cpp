@@ -169,11 +169,14 @@ void Propagator::collectCandidates(Operation *op, SmallVectorImpl<Candidate> &ca
 }
 
 bool Propagator::mayZigzag(Operation *op, int factor, const dist::Split &split) const {
-  bool isAlone = rules.find(op)->second.factors[factor].size % (2 * mesh.sizeOf(split.axes)) == 0;
+  const nn::ShardingRule &rule = rules.find(op)->second;
+  bool may = rule.factors[factor].size % (2 * mesh.sizeOf(split.axes)) == 0;
   forEachDimension(op, [&](Value, size_t, ArrayRef<int> factors) {
-    isAlone &= factors.size() == 1 || !llvm::is_contained(factors, factor);
+    if (llvm::is_contained(factors, factor))
+      may &=
+          llvm::all_of(factors, [&](int other) { return other == factor || rule.factors[other].size == 1; });
   });
-  return isAlone;
+  return may;
 }
 
 bool Propagator::isFree(ArrayRef<Candidate> candidates, size_t index) const {
