@@ -1,7 +1,5 @@
 #include "passes/place/Propagate.h"
 
-#include "passes/analysis/ReshardPath.h"
-
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -29,11 +27,9 @@ bool isFiner(const dist::Split &finer, const dist::Split &split) {
   return !split.axes.empty() && finer.axes.size() > split.axes.size() && finer.zigzag == split.zigzag &&
          ArrayRef(finer.axes).take_front(split.axes.size()) == ArrayRef(split.axes);
 }
-
-int64_t elementBytes(Value value) { return (nn::tensorType(value).getElementTypeBitWidth() + 7) / 8; }
 } // namespace
 
-Propagator::Propagator(Block &block, dist::MeshAttr mesh) : mesh(mesh) {
+Propagator::Propagator(Block &block, dist::MeshAttr mesh, ReshardPaths &paths) : mesh(mesh), paths(paths) {
   for (Operation &op : block)
     if (auto shardable = dyn_cast<nn::ShardingRuleOpInterface>(op)) {
       nn::ShardingRule rule = shardable.shardingRule();
@@ -255,9 +251,11 @@ double Propagator::costOf(Operation *op, const Candidate &candidate) const {
   double bytes = 0;
   auto add = [&](Value value, ArrayRef<nn::DimensionFactors> dimensions, bool isResult) {
     dist::Placement needed = nn::placementFor(mesh, dimensions, splits), wished = wish(value);
-    ArrayRef<int64_t> shape = nn::tensorType(value).getShape();
-    bytes += isResult ? reshardBytes(shape, elementBytes(value), needed, wished)
-                      : reshardBytes(shape, elementBytes(value), wished, needed);
+    RankedTensorType type = nn::tensorType(value);
+    auto at = [&](const dist::Placement &placement) {
+      return dist::globalType(type.getShape(), type.getElementType(), placement);
+    };
+    bytes += isResult ? paths.bytes(at(needed), wished) : paths.bytes(at(wished), needed);
   };
   for (auto [value, dimensions] : llvm::zip_equal(op->getOperands(), rule.operands))
     add(value, dimensions, false);
