@@ -95,6 +95,7 @@ SeedPlacementsOptions seedOptions(const Config &config) {
   SeedPlacementsOptions options;
   options.zero = config.parallel.zero;
   options.sequence = config.parallel.sequence;
+  options.context = config.parallel.context.method == ContextMethod::AllToAll ? "all_to_all" : "gather";
   return options;
 }
 

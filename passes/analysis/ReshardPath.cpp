@@ -110,15 +110,15 @@ private:
     int64_t axis = here.splits[dimension].axes.back();
     Placement next = here;
     next.splits[dimension].axes.pop_back();
-    if (next.splits[dimension].axes.empty())
-      next.splits[dimension].zigzag = false;
+    next.splits[dimension].zigzag &= !next.splits[dimension].axes.empty();
     reach(index, {ReshardKind::AllGather, {axis}, dimension, 0, {}, next});
     for (size_t other = 0; other < here.splits.size(); ++other) {
       if (static_cast<int64_t>(other) == dimension || !wants(here, other, axis) ||
           (undivided && !(divides(next, dimension, axis) && divides(next, other, axis))))
         continue;
       Placement moved = next;
-      moved.splits[other].axes.push_back(axis);
+      if (!addAxis(moved, other, axis))
+        continue;
       reach(index,
             {ReshardKind::AllToAll, {axis}, dimension, static_cast<int64_t>(other), {}, std::move(moved)});
     }
@@ -183,10 +183,8 @@ private:
       bool isWanted =
           !atOnce ||
           dist::partSize(mesh, tensor.shape[dimension], here.splits[dimension]) % mesh.sizeOf(axes) == 0;
-      for (int64_t axis : axes) {
-        isWanted = isWanted && wants(scattered, dimension, axis);
-        scattered.splits[dimension].axes.push_back(axis);
-      }
+      for (int64_t axis : axes)
+        isWanted = isWanted && wants(scattered, dimension, axis) && addAxis(scattered, dimension, axis);
       if (isWanted)
         reach(index, {ReshardKind::ReduceScatter, axes, static_cast<int64_t>(dimension), 0, kind,
                       std::move(scattered)});
@@ -199,7 +197,8 @@ private:
       if (!wants(here, dimension, axis))
         continue;
       Placement next = here;
-      next.splits[dimension].axes.push_back(axis);
+      if (!addAxis(next, dimension, axis))
+        continue;
       reach(index, {ReshardKind::Slice, {axis}, static_cast<int64_t>(dimension), 0, {}, std::move(next)});
     }
     // A zero is no neutral term of a log-sum-exp: that is taken first.
@@ -220,9 +219,17 @@ private:
            wanted.take_front(have.size()) == have;
   }
 
+  /// Splits a dimension further; what was whole is cut in zigzag where the target begins like this. False if
+  /// no zigzag is so fine.
+  bool addAxis(Placement &placement, size_t dimension, int64_t axis) {
+    dist::Split &split = placement.splits[dimension];
+    if (split.axes.empty())
+      split.zigzag = target.splits[dimension].zigzag && target.splits[dimension].axes.front() == axis;
+    split.axes.push_back(axis);
+    return !split.zigzag || tensor.shape[dimension] % (2 * mesh.sizeOf(split.axes)) == 0;
+  }
+
   void reach(int64_t before, ReshardStep step) {
-    for (auto [split, wanted] : llvm::zip_equal(step.after.splits, target.splits))
-      split.zigzag = wanted.zigzag && split.axes == wanted.axes;
     step.bytes = tensor.sentBytes(step, states[before].placement);
     double cost = states[before].cost + step.bytes + kStepCost;
     auto [found, isNew] =
@@ -259,9 +266,8 @@ private:
 /// The steps of bundles as steps of their axes.
 class StepUnbundler {
 public:
-  StepUnbundler(const WholeTensor &tensor, const AxisBundles &bundles, const Placement &from,
-                const Placement &target)
-      : tensor(tensor), bundles(bundles), here(from), target(target) {}
+  StepUnbundler(const WholeTensor &tensor, const AxisBundles &bundles, const Placement &from)
+      : tensor(tensor), bundles(bundles), here(from) {}
 
   SmallVector<ReshardStep, 2> run(ArrayRef<ReshardStep> walk) {
     for (const ReshardStep &step : walk) {
@@ -298,10 +304,16 @@ private:
   void take(ReshardStep step, const Axes &axes) {
     Placement next = here;
     auto leave = [&](int64_t dimension) {
-      Axes &list = next.splits[dimension].axes;
-      list.truncate(list.size() - axes.size());
+      dist::Split &split = next.splits[dimension];
+      split.axes.truncate(split.axes.size() - axes.size());
+      split.zigzag &= !split.axes.empty();
     };
-    auto enter = [&](int64_t dimension) { llvm::append_range(next.splits[dimension].axes, axes); };
+    auto enter = [&](int64_t dimension) {
+      dist::Split &split = next.splits[dimension];
+      if (split.axes.empty())
+        split.zigzag = step.after.splits[dimension].zigzag;
+      llvm::append_range(split.axes, axes);
+    };
     auto finish = [&] { next.pending(step.pending) = dist::without(next.pending(step.pending), axes); };
     switch (step.kind) {
     case ReshardKind::AllGather:
@@ -325,8 +337,6 @@ private:
       next.sum = dist::unite(next.sum, axes);
       break;
     }
-    for (auto [split, wanted] : llvm::zip_equal(next.splits, target.splits))
-      split.zigzag = wanted.zigzag && split.axes == wanted.axes;
     step.axes = axes;
     step.after = next;
     step.bytes = tensor.sentBytes(step, here);
@@ -337,7 +347,6 @@ private:
   const WholeTensor &tensor;
   const AxisBundles &bundles;
   Placement here;
-  const Placement &target;
   SmallVector<ReshardStep, 2> steps;
 };
 
@@ -408,7 +417,7 @@ SmallVector<ReshardStep, 2> reshardPath(ArrayRef<int64_t> whole, int64_t element
   AxisBundles bundles(from, to);
   Placement target = bundles.bundled(to);
   SmallVector<ReshardStep, 2> walk = PathSearch(tensor, target, true).run(bundles.bundled(from));
-  return merge(tensor, StepUnbundler(tensor, bundles, from, to).run(walk));
+  return merge(tensor, StepUnbundler(tensor, bundles, from).run(walk));
 }
 
 double totalBytes(ArrayRef<ReshardStep> path) {

@@ -36,13 +36,12 @@ class BlockPartitioner {
 public:
   BlockPartitioner(Block &block, ReshardPaths &paths) : block(block), paths(paths) {}
 
-  LogicalResult run() {
+  void run() {
     for (BlockArgument argument : block.getArguments())
       argument.setType(toLocal(argument.getType()));
     for (Operation &op : llvm::make_early_inc_range(block)) {
       if (auto reshard = dyn_cast<dist::ReshardOp>(op)) {
-        if (failed(lower(reshard)))
-          return failure();
+        lower(reshard);
         continue;
       }
       if (auto shardable = dyn_cast<nn::ShardingRuleOpInterface>(op))
@@ -52,7 +51,6 @@ public:
       if (auto constant = dyn_cast<nn::ConstantOp>(op))
         shrink(constant);
     }
-    return success();
   }
 
 private:
@@ -63,22 +61,15 @@ private:
     constant.setValueAttr(value.isSplat() ? value.resizeSplat(type) : value.reshape(type));
   }
 
-  LogicalResult lower(dist::ReshardOp reshard) {
+  void lower(dist::ReshardOp reshard) {
     auto to = cast<RankedTensorType>(reshard.getType());
     Value value = reshard.getOperand();
     auto type = cast<RankedTensorType>(value.getType());
-    Placement from = dist::placementOf(type);
-    for (const Placement &placement : {from, dist::placementOf(to)})
-      for (const dist::Split &split : placement.splits)
-        if (split.zigzag)
-          return reshard.emitOpError()
-                 << "changes a zigzag split, which only dist.ring reads: " << dist::describe(placement);
     OpBuilder builder(reshard);
     for (const ReshardStep &step : paths.find(type, dist::placementOf(to)))
       value = build(builder, reshard.getLoc(), step, value, to);
     reshard.replaceAllUsesWith(value);
     reshard.erase();
-    return success();
   }
 
   Value build(OpBuilder &builder, Location location, const ReshardStep &step, Value value,
@@ -152,8 +143,7 @@ public:
         op.setAttr("type", TypeAttr::get(toLocal(op.getAttrOfType<TypeAttr>("type").getValue())));
       for (Region &region : op.getRegions())
         for (Block &block : region)
-          if (failed(BlockPartitioner(block, paths).run()))
-            return signalPassFailure();
+          BlockPartitioner(block, paths).run();
       if (auto function = dyn_cast<func::FuncOp>(op)) {
         auto local = [](TypeRange types) { return llvm::map_to_vector(types, toLocal); };
         function.setType(FunctionType::get(&getContext(), local(function.getArgumentTypes()),

@@ -67,8 +67,12 @@ std::string describeRanks(const ParallelConfig &parallel) {
   if (parallel.tensor > 1)
     factors.push_back(
         absl::StrCat("tensor ", parallel.tensor, parallel.sequence ? " (sequence parallel)" : ""));
+  if (parallel.context.size > 1)
+    factors.push_back(absl::StrCat("context ", parallel.context.size, " (",
+                                   parallel.context.method == ContextMethod::Gather ? "gather" : "all-to-all",
+                                   ")"));
   std::string text = absl::StrCat(ranks, " ranks: ", absl::StrJoin(factors, " x "));
-  if (parallel.dataShard > 1)
+  if (parallel.dataShard > 1 || parallel.context.size > 1)
     absl::StrAppend(&text, ", zero ", parallel.zero);
   return text;
 }
