@@ -62,3 +62,27 @@ def AttentionBackwardOp : NnAttentionOpBase<"attention_backward", []> {
     attr-dict `:` functional-type(operands, results)
   }];
 }
+
+def AttentionMergeOp : NnOp<"attention_merge", [Pure, NnDecomposable, NnShardable, NnCosted,
+    AllTypesMatch<["output", "other_output", "result"]>, AllTypesMatch<["lse", "other_lse", "result_lse"]>]> {
+  let summary = "Attention to some keys, and attention to others, as attention to all of them.";
+  let description = [{
+    lse' = log(exp(lse) + exp(other lse)), o' = o exp(lse - lse') + other o exp(other lse - lse'): exact algebra, in
+    whichever order keys come. Where a row saw nothing on one side (lse = -inf) it is the other side; where it saw
+    nothing at all it stays 0 and -inf.
+
+    Example:
+    ```mlir
+    %o, %l = nn.attention_merge %o0, %l0, %o1, %l1 : tensor<2x6x4x8xf32>, tensor<2x4x6xf32>
+    ```
+
+    Constraints: outputs [batch, s, heads, e] of one type, log-sum-exps [batch, heads, s] of one type: f32, f64 with
+    f64 outputs.
+  }];
+  let arguments = (ins NnFloatTensor:$output, NnFloatTensor:$lse, NnFloatTensor:$other_output, NnFloatTensor:$other_lse);
+  let results = (outs NnFloatTensor:$result, NnFloatTensor:$result_lse);
+  let assemblyFormat = [{
+    $output `,` $lse `,` $other_output `,` $other_lse attr-dict `:` type($output) `,` type($lse)
+  }];
+  let hasVerifier = 1;
+}

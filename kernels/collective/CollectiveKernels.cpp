@@ -1,8 +1,8 @@
-//===- CollectiveKernels.cpp - all_gather, all_reduce, reduce_scatter, all_to_all //
+//===- CollectiveKernels.cpp - What ranks do together ---------------------===//
 //
-// Every rank reads what it needs from its peers' memory: nothing is copied twice, and nothing is packed. A
-// failure of begin() is the context's to report (RankContext::status()); the kernel then leaves its result
-// as it is.
+// all_gather, all_reduce, reduce_scatter, all_to_all, shift. Every rank reads what it needs from its peers'
+// memory: nothing is copied twice, and nothing is packed. A failure of begin() is the context's to report
+// (RankContext::status()); the kernel then leaves its result as it is.
 //
 //===----------------------------------------------------------------------===//
 #include "kernels/collective/BoxCopy.h"
@@ -234,6 +234,35 @@ KernelOrError createAllToAll(const KernelCall &call, const RankContext *context)
     zeroTail(to, split, own.valid, arguments.results[0]);
     meeting.exchange->end();
   });
+}
+
+/// Each rank takes what the rank before it has, the first what the last one has: a step of a ring.
+KernelOrError createShift(const KernelCall &call, const RankContext *context) {
+  WEFT_CHECK_RANK_CALL(expectTensors(call, 1, 1));
+  WEFT_CHECK_RANK_CALL(expectSameButFor(call, {}));
+  absl::StatusOr<RankGroup> group = readGroup(call, context);
+  if (!group.ok())
+    return group.status();
+  if (!context)
+    return makeKernelWithoutRank(false);
+  absl::StatusOr<Meeting> meeting = arrange(call, *group, *context, CollectiveOp::Shift, "to the next rank");
+  if (!meeting.ok())
+    return meeting.status();
+  constexpr int64_t kTileBytes = 64 * 1024;
+  int64_t bytes = call.operands[0].bytes();
+  auto before = static_cast<size_t>((group->index + group->ranks - 1) % group->ranks);
+  return makeRankKernel(
+      [=, meeting = *std::move(meeting)](const KernelArguments &arguments, ThreadPool &threads) {
+        if (!meeting.begin(arguments))
+          return;
+        const auto *from = static_cast<const std::byte *>(meeting.exchange->operands()[before]);
+        auto *to = static_cast<std::byte *>(arguments.results[0]);
+        threads.forEachTile((bytes + kTileBytes - 1) / kTileBytes, [&](int64_t tile, int) {
+          int64_t begin = tile * kTileBytes;
+          std::memcpy(to + begin, from + begin, static_cast<size_t>(std::min(kTileBytes, bytes - begin)));
+        });
+        meeting.exchange->end();
+      });
 }
 
 } // namespace weft::collective

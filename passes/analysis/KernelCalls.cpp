@@ -104,7 +104,7 @@ bool setAttributes(KernelCall &call, Operation *op) {
         call.setInteger("seed", static_cast<int64_t>(r.getSeed()));
         return call.setInteger("op_id", static_cast<int64_t>(r.getOpId())), true;
       })
-      .Case<GatherOp, ScatterAddOp, SquaredNormOp>([](auto) { return true; })
+      .Case<AttentionMergeOp, GatherOp, ScatterAddOp, SquaredNormOp>([](auto) { return true; })
       .Case<RmsNormOp, RmsNormBackwardOp>([&](auto norm) { return setRmsNorm(call, norm), true; })
       .Case<LayerNormOp, LayerNormBackwardOp>(
           [&](auto norm) { return call.setNumber("epsilon", norm.getEpsilon().convertToDouble()), true; })
