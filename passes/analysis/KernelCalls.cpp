@@ -47,6 +47,7 @@ template <typename OpTy> void setAttention(KernelCall &call, OpTy op) {
   call.setInteger("window", static_cast<int64_t>(op.getWindow()));
   call.setNumber("softcap", op.getSoftcap().convertToDouble());
   call.setInteger("has_segments", op.getQuerySegments() ? 1 : 0);
+  call.setInteger("has_positions", op.getQueryPositions() ? 1 : 0);
   call.setInteger("has_sinks", op.getSinks() ? 1 : 0);
 }
 

@@ -11,6 +11,7 @@
 #include "dialects/nn/NnOps.h"
 #include "dialects/nn/PlacementRules.h"
 #include "passes/analysis/ReshardPath.h"
+#include "passes/partition/WriteRing.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -42,6 +43,11 @@ public:
     for (Operation &op : llvm::make_early_inc_range(block)) {
       if (auto reshard = dyn_cast<dist::ReshardOp>(op)) {
         if (failed(lower(reshard)))
+          return failure();
+        continue;
+      }
+      if (goesAround(&op)) {
+        if (failed(writeRing(&op)))
           return failure();
         continue;
       }

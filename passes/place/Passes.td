@@ -10,7 +10,8 @@ def SeedPlacements : Pass<"weft-seed-placements", "::mlir::ModuleOp"> {
       `nn.whole_parts` says that a part is whole units such as heads), and `dist.storage`: with `zero` of at least 1 the
       use, split further over `data_shard`; of optimizer state `dist.storage`: its parameter's;
     * of the step `dist.inputs`: per-microbatch inputs split over `data`; of a function's arguments likewise `dist.at`;
-    * of layer boundaries `dist.at`: the batch split over `data`, with `sequence` the sequence over `tensor`.
+    * of layer boundaries `dist.at`: the batch split over `data`, with `sequence` the sequence over `tensor`;
+    * with `ring`, attention is marked `ring`: its keys may be split as its queries are.
 
     Before and after, with zero=1:
     ```mlir
@@ -23,7 +24,8 @@ def SeedPlacements : Pass<"weft-seed-placements", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"zero", "zero", "int64_t", "0", "what is split over data_shard: 1 optimizer state and master parameters, 2 also gradients, 3 also parameters between uses">,
-    Option<"sequence", "sequence", "bool", "false", "split activations between tensor-parallel regions along the sequence">
+    Option<"sequence", "sequence", "bool", "false", "split activations between tensor-parallel regions along the sequence">,
+    Option<"ring", "ring", "bool", "false", "keys and values of attention travel around the ranks that split the sequence">
   ];
   let dependentDialects = ["::weft::dist::DistDialect", "::weft::nn::NnDialect"];
 }

@@ -19,8 +19,8 @@ using dist::Placement;
 
 class Seeder {
 public:
-  Seeder(ModuleOp module, dist::MeshAttr mesh, int64_t zero, bool sequence)
-      : module(module), mesh(mesh), zero(zero), sequence(sequence) {}
+  Seeder(ModuleOp module, dist::MeshAttr mesh, int64_t zero, bool sequence, bool ring)
+      : module(module), mesh(mesh), zero(zero), sequence(sequence), ring(ring) {}
 
   void run() {
     for (auto parameter : module.getOps<nn::ParameterOp>())
@@ -34,6 +34,13 @@ public:
         if (auto tensor = dyn_cast<RankedTensorType>(type))
           function.setArgAttr(index, kAtAttribute, dist::attributeOf(batchPlacement(tensor)));
     module.walk([&](nn::BoundaryOp boundary) { seedBoundary(boundary); });
+    if (ring)
+      module.walk([](Operation *op) {
+        if (auto forward = dyn_cast<nn::AttentionOp>(op))
+          forward.setRing(true);
+        if (auto backward = dyn_cast<nn::AttentionBackwardOp>(op))
+          backward.setRing(true);
+      });
   }
 
 private:
@@ -129,7 +136,7 @@ private:
   ModuleOp module;
   dist::MeshAttr mesh;
   int64_t zero;
-  bool sequence;
+  bool sequence, ring;
 };
 
 class SeedPlacementsPass : public impl::SeedPlacementsBase<SeedPlacementsPass> {
@@ -145,7 +152,7 @@ public:
       module.emitError() << "zero is 0, 1, 2 or 3, got " << zero;
       return signalPassFailure();
     }
-    Seeder(module, mesh, zero, sequence).run();
+    Seeder(module, mesh, zero, sequence, ring).run();
     module->setAttr(kZeroAttribute, IntegerAttr::get(IntegerType::get(&getContext(), 64), zero));
   }
 };
