@@ -1,0 +1,220 @@
+//===- RingTrials.cpp - Attention around a ring is attention ----------------===//
+//
+// Random meshes, sizes and masks: the forward and the backward of an attention whose keys are split as its
+// queries are. What `partition` writes of it, interpreted on virtual ranks, and the executable, in float32 on
+// ranks that are threads, are compared with the attention as a whole in float64; what the ranks send with the
+// formula; and the pairs of queries and keys that each rank computes with each other.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/interpret/Interpreter.h"
+#include "compiler/validate/Fingerprint.h"
+#include "compiler/validate/Sabotage.h"
+#include "dialects/nn/PlacementRules.h"
+#include "kernels/cpu/Cpu.h"
+#include "kernels/reference/Bytes.h"
+#include "passes/partition/Partition.h"
+#include "runtime/executable/Communication.h"
+#include "tools/weft-trials/CompiledProgram.h"
+#include "tools/weft-trials/Diagnostics.h"
+#include "tools/weft-trials/Report.h"
+#include "tools/weft-trials/RingCases.h"
+#include "tools/weft-trials/Trials.h"
+#include "tools/weft-trials/VirtualRanks.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
+
+#include <cstdio>
+
+using namespace mlir;
+
+namespace weft::trials {
+namespace {
+
+constexpr double kExactBound = 1e-11, kFloat32Bound = 1e-5, kBalanceBound = 0.02;
+
+/// What of the whole program each rank is given and leaves.
+struct Job {
+  std::vector<interpret::MeshValue> inputs, outputs;
+  std::vector<Traffic> sent;
+};
+
+absl::Status runRank(Communicator &communicator, Executor &executor, Job &job) {
+  auto rank = static_cast<size_t>(communicator.rank());
+  absl::StatusOr<ProgramHandle> program = executor.program("main");
+  if (!program.ok())
+    return program.status();
+  for (auto [index, value] : llvm::enumerate(job.inputs)) {
+    absl::StatusOr<HostTensor> place = executor.input(*program, std::to_string(index));
+    absl::StatusOr<std::vector<std::byte>> bytes = reference::toBytes(*value[rank]);
+    if (!place.ok() || !bytes.ok())
+      return place.ok() ? bytes.status() : place.status();
+    llvm::copy(*bytes, place->bytes.begin());
+  }
+  Traffic before = communicator.traffic();
+  if (absl::Status status = executor.run(*program); !status.ok())
+    return status;
+  job.sent[rank] = communicator.traffic().since(before);
+  for (auto [index, value] : llvm::enumerate(job.outputs)) {
+    absl::StatusOr<HostTensor> place = executor.output(*program, std::to_string(index));
+    if (!place.ok())
+      return place.status();
+    absl::StatusOr<Tensor> part = reference::fromBytes(*place->type, place->bytes);
+    if (!part.ok())
+      return part.status();
+    value[rank] = std::make_shared<const Tensor>(*std::move(part));
+  }
+  return absl::OkStatus();
+}
+
+class RingTrial {
+public:
+  RingTrial(const Options &options, std::string instructionSet)
+      : options(options), instructionSet(std::move(instructionSet)),
+        context(MLIRContext::Threading::DISABLED),
+        report("ring", options.sabotage.empty() ? "" : " --sabotage " + options.sabotage) {
+    context.loadDialect<nn::NnDialect, sched::SchedDialect, dist::DistDialect, func::FuncDialect>();
+  }
+
+  void run(uint64_t seed) {
+    RingCase item = drawRingCase(&context, seed);
+    report.beginCase(item.kind, seed);
+    for (const std::string &feature : item.features)
+      report.note(feature);
+    DiagnosticText diagnostics(&context);
+    if (absl::Status status = compare(item); !status.ok())
+      report.fail(absl::StrCat(item.text, ": ", std::string(status.message()), diagnostics.text()));
+    report.endCase();
+  }
+
+  int close() {
+    absl::PrintF("worst tensor in float64: %.2g (bound %g); in float32: %.2g (bound %g)\n", worstExact,
+                 kExactBound, worstFloat32, kFloat32Bound);
+    absl::PrintF("work of the busiest rank over the mean, causal: %.4f zigzag (bound %g), %.4f contiguous\n",
+                 1 + worstZigzag, 1 + kBalanceBound, 1 + worstContiguous);
+    return report.close();
+  }
+
+private:
+  absl::Status compare(const RingCase &item) {
+    interpret::Interpreter interpreter(interpret::Types::Exact);
+    auto main = [](ModuleOp module) { return module.lookupSymbol<func::FuncOp>("main"); };
+    FailureOr<std::vector<Tensor>> whole = interpreter.run(main(*item.module), item.inputs, {});
+    if (failed(whole))
+      return absl::InternalError("cannot be interpreted: ");
+    OwningOpRef<ModuleOp> local = item.module->clone();
+    PassManager manager(&context);
+    manager.addPass(createPartition());
+    if (failed(verify(*item.module)) || failed(manager.run(*local)))
+      return absl::InternalError("cannot be partitioned: ");
+    if (const Sabotage *broken = findSabotage(options.sabotage))
+      broken->apply(*local); // some cases have nothing to break
+    FailureOr<std::vector<Tensor>> around =
+        interpret::Interpreter(interpret::Types::Exact).run(main(*local), item.inputs, {});
+    if (failed(around))
+      return absl::InternalError("cannot be interpreted on ranks: ");
+    compareAll("float64", item, *whole, *around, kExactBound, worstExact);
+    return runOnRanks(item, *local, *whole);
+  }
+
+  void compareAll(const std::string &kind, const RingCase &item, const std::vector<Tensor> &whole,
+                  const std::vector<Tensor> &around, double bound, double &worst) {
+    double squares = 0;
+    for (const Tensor &tensor : whole)
+      squares += normOf(tensor) * normOf(tensor);
+    for (auto [name, wanted, got] : llvm::zip_equal(item.resultNames, whole, around)) {
+      double error = tensorError(got, wanted, std::sqrt(squares));
+      report.compare(kind, error, bound, absl::StrCat(name, " of ", item.text));
+      worst = std::isnan(error) ? error : std::max(worst, error);
+    }
+  }
+
+  absl::Status runOnRanks(const RingCase &item, ModuleOp local, const std::vector<Tensor> &whole) {
+    FailureOr<CompiledProgram> compiled = compileFunction(local);
+    if (failed(compiled))
+      return absl::InternalError("cannot be compiled: ");
+    auto function = local.lookupSymbol<func::FuncOp>("main");
+    interpret::Ranks ranks = interpret::Ranks::of(function);
+    Job job;
+    for (auto [value, type] : llvm::zip_equal(item.inputs, function.getArgumentTypes()))
+      job.inputs.push_back(ranks.split(value, type));
+    job.outputs.assign(function.getNumResults(), interpret::MeshValue(ranks.count()));
+    job.sent.resize(ranks.count());
+    checkBalance(item, job.inputs[item.positionsInput]);
+    absl::Status status = onVirtualRanks(
+        compiled->executable, instructionSet,
+        [&](Communicator &communicator, Executor &executor) { return runRank(communicator, executor, job); });
+    if (!status.ok())
+      return absl::InternalError(absl::StrCat("on virtual ranks: ", std::string(status.message())));
+    std::vector<Tensor> around;
+    for (auto [value, type] : llvm::zip_equal(job.outputs, function.getResultTypes())) {
+      absl::StatusOr<Tensor> together = ranks.assemble(value, type);
+      if (!together.ok())
+        return together.status();
+      around.push_back(*std::move(together));
+    }
+    compareAll("float32", item, whole, around, kFloat32Bound, worstFloat32);
+    Traffic compiledTraffic = trafficOf(compiled->executable, compiled->executable.programs.front());
+    for (const Traffic &sent : job.sent) {
+      double off = std::abs(static_cast<double>(sent.bytes() - item.bytesSent()));
+      report.compare(
+          "bytes", off, 0,
+          absl::StrCat(item.text, ": sent ", sent.bytes(), " bytes, by the formula ", item.bytesSent()));
+      report.compare("bytes as compiled", sent == compiledTraffic ? 0 : 1, 0, item.text);
+    }
+    return absl::OkStatus();
+  }
+
+  /// Where all keys up to a query count, zigzag gives each rank as many pairs as any other.
+  void checkBalance(const RingCase &item, const interpret::MeshValue &positions) {
+    if (!item.isPlainlyCausal)
+      return;
+    double most = 0, all = 0;
+    for (const interpret::Shared &mine : positions) {
+      double pairs = 0;
+      for (int64_t position : mine->integers)
+        pairs += static_cast<double>(position + 1);
+      most = std::max(most, pairs), all += pairs;
+    }
+    double imbalance = most * static_cast<double>(positions.size()) / all - 1;
+    double &worst = item.isZigzag ? worstZigzag : worstContiguous;
+    worst = std::max(worst, imbalance);
+    if (item.isZigzag)
+      report.compare("balance", imbalance, kBalanceBound, item.text);
+  }
+
+  const Options &options;
+  std::string instructionSet;
+  MLIRContext context;
+  Report report;
+  double worstExact = 0, worstFloat32 = 0, worstZigzag = 0, worstContiguous = 0;
+};
+
+} // namespace
+
+int runRingTrials(const Options &options) {
+  const Sabotage *broken = findSabotage(options.sabotage);
+  if (!options.sabotage.empty() && !(broken && broken->phase == "partition")) {
+    std::fprintf(stderr, "ring: --sabotage takes one of weft-run --sabotage that breaks partition, not %s\n",
+                 options.sabotage.c_str());
+    return 2;
+  }
+  std::vector<cpu::InstructionSet> sets = cpu::supportedInstructionSets();
+  if (sets.empty() || !cpu::useInstructionSet(sets.back()).ok()) {
+    std::fprintf(stderr, "ring: this machine has no instruction set that the CPU kernels know\n");
+    return 1;
+  }
+  RingTrial trial(options, std::string(cpu::name(sets.back())));
+  Deadline deadline(options.minutes);
+  std::printf(
+      "attention around a ring against attention as a whole: on interpreted ranks to %g, the executable on "
+      "virtual ranks to %g in float32, bytes to the byte\n",
+      kExactBound, kFloat32Bound);
+  for (int64_t index = 0; index < options.count && !deadline.passed(); ++index)
+    trial.run(options.seed + static_cast<uint64_t>(index));
+  return trial.close();
+}
+
+} // namespace weft::trials
