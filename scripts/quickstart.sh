@@ -8,17 +8,16 @@ say() { printf 'quickstart: %s\n' "$*"; }
 
 start=$(date +%s)
 scripts/setup.sh
+ready=$(date +%s)
 scripts/build.sh release programs
 built=$(date +%s)
-say "build: $((built - start)) s"
+say "setup $((ready - start)) s, build $((built - ready)) s"
 
 export PATH=$PWD/build/release/bin:$PATH
 weft train examples/quickstart/run.yaml --name quickstart
 trained=$(date +%s)
-say "training: $((trained - built)) s"
-
 say "a sample:"
 weft generate runs/quickstart --prompt "The " --tokens 200
 weft plot runs/quickstart
-say "build $((built - start)) s, training $((trained - built)) s"
+say "setup $((ready - start)) s, build $((built - ready)) s, training $((trained - built)) s"
 say "the run is in runs/quickstart: metrics.jsonl, log.txt, checkpoints/, loss.svg"

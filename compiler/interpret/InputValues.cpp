@@ -2,6 +2,7 @@
 
 #include "dialects/dist/Placement.h"
 #include "dialects/nn/NnDialect.h"
+#include "dialects/sched/SchedDialect.h"
 #include "kernels/reference/Rounding.h"
 #include "runtime/support/InitialValues.h"
 
@@ -12,11 +13,32 @@ using namespace mlir;
 namespace weft::interpret {
 namespace {
 
+/// Where a kernel has its index operand, and where the table.
+struct IndexedKernel {
+  StringRef name;
+  unsigned index, table;
+};
+constexpr IndexedKernel kIndexedKernels[] = {{"gather", 1, 0},
+                                             {"linear_cross_entropy", 2, 1},
+                                             {"linear_cross_entropy_backward", 4, 3},
+                                             {"linear_cross_entropy_forward_backward", 4, 3}};
+
+std::optional<int64_t> rowsIndexedBy(sched::LaunchOp launch, unsigned operand) {
+  if (launch.getKernel() == "scatter_add" && operand == 0)
+    return nn::tensorType(launch.getOutputs()[0]).getDimSize(0);
+  for (const IndexedKernel &kernel : kIndexedKernels)
+    if (launch.getKernel() == kernel.name && operand == kernel.index)
+      return nn::tensorType(launch.getInputs()[kernel.table]).getDimSize(0);
+  return std::nullopt;
+}
+
 /// The rows of the table that `use` indexes, if it is an index.
 std::optional<int64_t> rowsIndexedBy(OpOperand &use) {
   if (auto loss = dyn_cast<nn::LinearCrossEntropyOp>(use.getOwner()))
     if (use.get() == loss.getTargets())
       return dist::wholeShape(nn::tensorType(loss.getWeight()))[0];
+  if (auto launch = dyn_cast<sched::LaunchOp>(use.getOwner()))
+    return rowsIndexedBy(launch, use.getOperandNumber());
   auto shardable = dyn_cast<nn::ShardingRuleOpInterface>(use.getOwner());
   if (!shardable)
     return std::nullopt;

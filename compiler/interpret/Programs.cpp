@@ -48,7 +48,7 @@ std::vector<ProgramInput> inputsOf(sched::ProgramOp program) {
     if (slot.getKind() != sched::SlotKind::input)
       continue;
     ProgramInput input{nameOf(slot, "input/", "arg"),
-                       slot.getType(),
+                       placedType(slot),
                        slot.getPerMicrobatch() ? static_cast<int64_t>(program.getMicrobatches()) : 0,
                        {}};
     program.walk([&](sched::LoadOp load) {

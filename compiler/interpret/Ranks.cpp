@@ -97,6 +97,12 @@ int64_t lowestInteger(DType dtype) {
   }
 }
 
+RankedTensorType placedType(Operation *op) {
+  auto type = cast<RankedTensorType>(op->getAttrOfType<TypeAttr>("type").getValue());
+  Attribute placement = op->getAttr(dist::kPlacementAttribute);
+  return placement ? RankedTensorType::get(type.getShape(), type.getElementType(), placement) : type;
+}
+
 std::vector<uint32_t> axisIndices(ArrayRef<int64_t> axes) { return {axes.begin(), axes.end()}; }
 
 Ranks Ranks::of(Operation *op) {

@@ -22,6 +22,7 @@ class Ranks {
 public:
   /// One rank, unless the program under `op` is in the local view: then those of its mesh.
   static Ranks of(mlir::Operation *op);
+  explicit Ranks(Mesh axes) : axes(std::move(axes)) {}
 
   const Mesh &mesh() const { return axes; }
   int64_t count() const { return axes.ranks(); }
@@ -39,9 +40,11 @@ public:
   absl::StatusOr<Tensor> assemble(const MeshValue &value, mlir::Type type) const;
 
 private:
-  explicit Ranks(Mesh axes) : axes(std::move(axes)) {}
   Mesh axes;
 };
+
+/// The type of a variable or of a slot with its placement, which `fuse` puts aside.
+mlir::RankedTensorType placedType(mlir::Operation *op);
 
 /// The axes as the runtime counts them.
 std::vector<uint32_t> axisIndices(llvm::ArrayRef<int64_t> axes);

@@ -1,5 +1,6 @@
 #include "compiler/interpret/Variables.h"
 
+#include "compiler/interpret/Ranks.h"
 #include "dialects/nn/NnDialect.h"
 #include "kernels/reference/Casts.h"
 #include "kernels/reference/Rounding.h"
@@ -26,7 +27,7 @@ double initialValue(nn::InitializerKind kind, double mean, double deviation, con
 template <typename VariableOp>
 LogicalResult addInitialValue(VariableOp op, uint64_t seed, Variables &variables) {
   // Every type that the verifier accepts is a tensor of the reference.
-  std::optional<TensorType> type = wholeTypeOf(op.getType());
+  std::optional<TensorType> type = wholeTypeOf(placedType(op));
   absl::StatusOr<Tensor> wide = reference::makeZeros({DType::F64, type->shape});
   if (!wide.ok())
     return op.emitOpError() << std::string(wide.status().message());

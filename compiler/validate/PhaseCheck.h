@@ -2,7 +2,9 @@
 //
 // Translation validation: the program is run after every phase up to `schedule`, exactly (float64, casts are
 // the identity), on the same inputs and variables, on virtual ranks once it is in the local view. Every
-// output, written variable and carried value is compared with what the phase before gave.
+// output, written variable and carried value is compared with what the phase before gave. Last, the
+// executable itself is run, in the types of the program: its outputs and written variables may differ by as
+// much as rounding to those types explains.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_VALIDATE_PHASECHECK_H
@@ -21,6 +23,12 @@ namespace weft {
 
 /// The largest error of a tensor against the phase before: ||a - b|| / max(||b||, 1e-6 x largest norm).
 inline constexpr double kPhaseBound = 1e-11;
+
+/// Of the executable: at least this, and at most twice what the scheduled program differs by when every op is
+/// rounded to its type.
+inline constexpr double kExecutableBound = 1e-5;
+/// The last row: what `fuse`, `memory` and `emit` made of the scheduled program.
+inline constexpr const char *kExecutablePhase = "executable";
 
 /// One program after one phase.
 struct PhaseRow {

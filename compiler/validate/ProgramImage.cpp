@@ -1,6 +1,7 @@
 #include "compiler/validate/ProgramImage.h"
 
 #include "compiler/interpret/Programs.h"
+#include "compiler/validate/VirtualRanks.h"
 
 #include "absl/strings/str_cat.h"
 #include "mlir/IR/Diagnostics.h"
@@ -67,28 +68,55 @@ std::string placeOf(Location location) {
   return text;
 }
 
-} // namespace
-
-ProgramImage runForImage(Operation *program, std::vector<interpret::Tensor> inputs,
-                         interpret::Variables variables) {
-  ProgramImage image;
-  ScopedDiagnosticHandler handler(program->getContext(), [&](Diagnostic &diagnostic) {
+ScopedDiagnosticHandler collectFailures(MLIRContext *context, ProgramImage &image) {
+  return ScopedDiagnosticHandler(context, [&image](Diagnostic &diagnostic) {
     absl::StrAppend(&image.failure, placeOf(diagnostic.getLocation()), ": ", diagnostic.str(), "\n");
     return success();
   });
-  ImageObserver observer(image);
-  interpret::Interpreter interpreter(interpret::Types::Exact, &observer);
-  std::vector<std::string> written;
-  FailureOr<std::vector<interpret::Tensor>> outputs =
-      interpret::runProgram(interpreter, program, std::move(inputs), variables, &written);
-  if (failed(outputs))
-    return image;
-  for (auto [name, value] : llvm::zip_equal(interpret::outputNames(program), *outputs))
+}
+
+void keepValues(Operation *program, std::vector<interpret::Tensor> outputs,
+                const std::vector<std::string> &written, const interpret::Variables &variables,
+                ProgramImage &image) {
+  for (auto [name, value] : llvm::zip_equal(interpret::outputNames(program), outputs))
     image.values[name] = std::move(value);
   for (const std::string &name : written)
     image.values["@" + name] = variables.at(name);
   for (const auto &[name, value] : image.values)
     image.largest = std::max(image.largest, normOf(value));
+}
+
+} // namespace
+
+ProgramImage runForImage(Operation *program, std::vector<interpret::Tensor> inputs,
+                         interpret::Variables variables, interpret::Types types) {
+  ProgramImage image;
+  ScopedDiagnosticHandler handler = collectFailures(program->getContext(), image);
+  ImageObserver observer(image);
+  interpret::Interpreter interpreter(types, &observer);
+  std::vector<std::string> written;
+  FailureOr<std::vector<interpret::Tensor>> outputs =
+      interpret::runProgram(interpreter, program, std::move(inputs), variables, &written);
+  if (failed(outputs))
+    return image;
+  keepValues(program, std::move(*outputs), written, variables, image);
+  return image;
+}
+
+ProgramImage executeForImage(Operation *program, std::vector<interpret::Tensor> inputs,
+                             interpret::Variables variables) {
+  ProgramImage image;
+  ScopedDiagnosticHandler handler = collectFailures(program->getContext(), image);
+  absl::StatusOr<Executable> executable = executableOf(program->getParentOfType<ModuleOp>());
+  std::vector<std::vector<interpret::Tensor>> runs;
+  runs.push_back(std::move(inputs));
+  absl::StatusOr<std::vector<std::vector<interpret::Tensor>>> outputs =
+      executable.ok() ? runOnVirtualRanks(*executable, program, runs, variables) : executable.status();
+  if (!outputs.ok()) {
+    absl::StrAppend(&image.failure, std::string(outputs.status().message()), "\n");
+    return image;
+  }
+  keepValues(program, std::move(outputs->front()), writtenBy(program), variables, image);
   return image;
 }
 

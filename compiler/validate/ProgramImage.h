@@ -32,9 +32,12 @@ struct ProgramImage {
   std::string failure;                             ///< diagnostics of a run that failed; empty if it did not
 };
 
-/// Runs a function, step or scheduled program exactly. `variables` are not changed.
+/// Interprets a function, step or scheduled program. `variables` are not changed.
 ProgramImage runForImage(mlir::Operation *program, std::vector<interpret::Tensor> inputs,
-                         interpret::Variables variables);
+                         interpret::Variables variables, interpret::Types types = interpret::Types::Exact);
+/// Compiles and runs a program of a fused module; its image has no trace.
+ProgramImage executeForImage(mlir::Operation *program, std::vector<interpret::Tensor> inputs,
+                             interpret::Variables variables);
 
 /// The first traced value of `now` that is wrong by itself, or differs from all that the same op at the same
 /// place in the source gave in `before`; as people read it. Empty if there is none.

@@ -177,6 +177,17 @@ bool lostWrite(ModuleOp module) {
   });
 }
 
+bool lostMask(ModuleOp module) {
+  return changeFirst<sched::LaunchOp>(module, [](sched::LaunchOp launch) {
+    NamedAttrList settings(launch.getSettings());
+    if (launch.getKernel() != "attention" || !settings.get("causal"))
+      return false;
+    settings.set("causal", OpBuilder(launch).getDenseI64ArrayAttr({0}));
+    launch.setSettingsAttr(settings.getDictionary(launch.getContext()));
+    return true;
+  });
+}
+
 const std::vector<Sabotage> &sabotages() {
   static const std::vector<Sabotage> list = {
       {"lost_activation", "precision", "an activation becomes the identity", lostActivation},
@@ -198,6 +209,7 @@ const std::vector<Sabotage> &sabotages() {
        positionsStayBehind},
       {"lost_microbatch", "schedule", "one microbatch is not run", lostMicrobatch},
       {"overwritten_sum", "schedule", "a sum over microbatches is the last of them", overwrittenSum},
+      {"lost_mask", "fuse", "an attention sees what comes after", lostMask},
       {"lost_write", "schedule", "a variable keeps its old value", lostWrite},
   };
   return list;

@@ -3,6 +3,7 @@
     tools -> compiler -> passes -> dialects         tools -> runtime -> kernels
     compiler -> runtime/config                      passes/{fuse,memory} -> kernels (signatures, workspaces)
     passes/emit -> runtime/executable               compiler/interpret -> kernels/reference
+    compiler/validate -> runtime/{exec,device,comm}: what is compiled is run
 runtime/, kernels/ and tools/weft see no MLIR or LLVM. Each violation is named with file and line.
 """
 
@@ -24,6 +25,7 @@ ARROWS = {
     "passes/emit": ["runtime/executable", "runtime/support"],
     "compiler": ["passes", "dialects", "runtime/config", "runtime/executable", "runtime/support"],
     "compiler/interpret": ["kernels/reference", "kernels/common"],
+    "compiler/validate": ["kernels", "runtime/comm", "runtime/device", "runtime/exec"],
     "tools": ["compiler", "passes", "dialects", "runtime", "kernels"],
     "tests": ["tools", "compiler", "passes", "dialects", "runtime", "kernels"],
     "benchmarks": ["tools", "compiler", "passes", "dialects", "runtime", "kernels"],

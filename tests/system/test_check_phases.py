@@ -1,6 +1,7 @@
 """weft-run --check-phases on run files: every phase of the compiler keeps what the program before it computes, on one
 device and on meshes; and says so when one does not."""
 
+import glob
 import os
 
 from harness import ROOT, SystemTest
@@ -33,6 +34,7 @@ class CheckPhasesTest(SystemTest):
         output = self.holds(self.runFile())
         for program in ("step", "evaluate", "generate"):
             self.assertRegex(output, rf"(?m)^schedule +{program} ")
+            self.assertRegex(output, rf"(?m)^executable +{program} ")
 
     def test_lower_precision_is_the_same_exact_program(self):
         self.holds(self.runFile(recipe="bf16", optimizer="lion"))
@@ -48,9 +50,28 @@ class CheckPhasesTest(SystemTest):
             for path in (plain, tied):
                 self.holds(path, *[argument for key in keys for argument in ("--set", f"parallel.{key}")])
 
+    def test_every_model_of_the_zoo_on_three_meshes(self):
+        """The zoo is what is compared with other implementations: query groups, tied embeddings, biases, rotary scalings."""
+        zoo = sorted(glob.glob(os.path.join(ROOT, "tests/parity/configs/*.yaml")))
+        self.assertGreaterEqual(len(zoo), 7)
+        for path in zoo:
+            for keys in (
+                ["data_shard=2", "zero=1", "tensor=2", "sequence=true"],
+                ["data_replicate=2", "data_shard=2", "zero=3"],
+                ["data_shard=2", "zero=2", "tensor=4", "sequence=true"],
+            ):
+                with self.subTest(os.path.basename(path), keys=keys):
+                    self.holds(path, "--set", "train.global_batch=8", *[word for key in keys for word in ("--set", f"parallel.{key}")])
+
     def test_a_broken_phase_is_named(self):
         done = self.check(self.runFile(), "--set", "parallel.tensor=2", "--sabotage", "drop_reduction")
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         self.assertIn("phase partition changed what", done.stdout)
         self.assertIn("first op that differs:", done.stdout)
         self.assertIn("phase partition is wrong", done.stderr)
+
+    def test_a_broken_executable_is_named(self):
+        done = self.check(self.runFile(), "--sabotage", "lost_mask")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("broken on purpose after fuse", done.stdout)
+        self.assertIn("phase executable is wrong", done.stderr)

@@ -36,9 +36,10 @@ class MeshTest(TrainingTest):
         return (f"parallel={parallel}", "train.micro_batch=2", *sets)
 
     def assertSameCurve(self, expected, actual):
+        """Within 1e-5 over 20 steps; rounding that training amplifies may then grow to 1e-4."""
         self.assertEqual(len(expected), len(actual))
         for step, (a, b) in enumerate(zip(expected, actual), 1):
-            self.assertAlmostEqual(1, b / a, delta=1e-5, msg=f"step {step}: {a} and {b}")
+            self.assertAlmostEqual(1, b / a, delta=1e-5 if step <= 20 else 1e-4, msg=f"step {step}: {a} and {b}")
 
 
 class Curves(MeshTest):
@@ -51,6 +52,16 @@ class Curves(MeshTest):
                 self.assertSameCurve(self.losses("one"), self.losses(name))
                 for key in ("val_loss", "grad_norm"):
                     self.assertAlmostEqual(1, self.metrics(name)[-1][key] / self.metrics("one")[-1][key], delta=1e-4, msg=key)
+
+    def testTheCurveOf200StepsFallsAlikeOnSixMeshes(self):
+        long = ("train.steps=200", "checkpoint.interval=0", "eval.interval=0")
+        self.train("one", *self.mesh("{}", *long))
+        losses = self.losses("one")
+        self.assertGreater(losses[0] - losses[-1], 1, "nats")
+        for name in ("zero0", "zero1", "zero3", "sequence", "all", "eight"):
+            with self.subTest(name):
+                self.train(name, *self.mesh(MESHES[name], *long))
+                self.assertSameCurve(losses, self.losses(name))
 
     def testTheSameRunTwiceHasTheSameBits(self):
         for name in ("a", "b"):

@@ -2,6 +2,7 @@
 
 #include "compiler/interpret/InputValues.h"
 #include "compiler/interpret/Programs.h"
+#include "compiler/validate/VirtualRanks.h"
 #include "runtime/support/ExitCode.h"
 
 #include "absl/strings/str_cat.h"
@@ -78,12 +79,46 @@ absl::StatusOr<Tensor> valueOf(const ProgramInput &input, const Files &files, co
 /// A diagnostic has said why.
 absl::Status alreadyReported() { return configError(""); }
 
+absl::StatusOr<std::vector<Tensor>> evaluate(interpret::Types types, Operation *program,
+                                             std::vector<Tensor> arguments, interpret::Variables &variables,
+                                             std::vector<std::string> &written) {
+  interpret::Interpreter interpreter(types);
+  FailureOr<std::vector<Tensor>> results =
+      interpret::runProgram(interpreter, program, std::move(arguments), variables, &written);
+  if (failed(results))
+    return alreadyReported();
+  return *std::move(results);
+}
+
+/// Of a program that is launches of kernels.
+absl::StatusOr<std::vector<Tensor>> execute(ModuleOp module, Operation *program,
+                                            std::vector<Tensor> arguments, interpret::Variables &variables,
+                                            std::vector<std::string> &written) {
+  absl::StatusOr<Executable> executable = executableOf(module);
+  if (!executable.ok())
+    return withExitCode(executable.status(), ExitCode::Config);
+  std::vector<std::vector<Tensor>> runs;
+  runs.push_back(std::move(arguments));
+  absl::StatusOr<std::vector<std::vector<Tensor>>> results =
+      runOnVirtualRanks(*executable, program, runs, variables);
+  if (!results.ok())
+    return results.status();
+  written = writtenBy(program);
+  return std::move(results->front());
+}
+
 } // namespace
 
 absl::StatusOr<Outcome> runModule(ModuleOp module, const Options &options) {
   absl::StatusOr<Operation *> program = chooseProgram(module, options.function);
   if (!program.ok())
     return program.status();
+  Outcome outcome;
+  outcome.types =
+      isFused(*program) ? interpret::Types::Declared : options.types.value_or(interpret::Types::Exact);
+  if (options.types && *options.types != outcome.types)
+    return configError("--types exact: the program has been through `fuse`; it is launches of kernels, which "
+                       "round to its types. Leave the option out, or run the program before `fuse`");
   absl::StatusOr<Files> files = readTensors(options.inputs);
   if (!files.ok())
     return files.status();
@@ -108,13 +143,12 @@ absl::StatusOr<Outcome> runModule(ModuleOp module, const Options &options) {
     arguments.push_back(*std::move(value));
   }
 
-  Outcome outcome;
-  interpret::Interpreter interpreter(options.types);
   std::vector<std::string> written;
-  FailureOr<std::vector<Tensor>> results =
-      interpret::runProgram(interpreter, *program, std::move(arguments), *variables, &written);
-  if (failed(results))
-    return alreadyReported();
+  absl::StatusOr<std::vector<Tensor>> results =
+      isFused(*program) ? execute(module, *program, std::move(arguments), *variables, written)
+                        : evaluate(outcome.types, *program, std::move(arguments), *variables, written);
+  if (!results.ok())
+    return results.status();
   for (auto [name, value] : llvm::zip_equal(interpret::outputNames(*program), *results))
     outcome.results.push_back({name, std::move(value)});
   for (const std::string &name : written)

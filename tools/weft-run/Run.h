@@ -16,8 +16,8 @@ struct Options {
   std::string function; ///< of a func.func, nn.step or sched.program; empty: the only one of the module
   std::vector<std::string> inputs;
   uint64_t seed = 1;
-  int64_t integerBound = 16; ///< of integer inputs that index no table
-  interpret::Types types = interpret::Types::Exact;
+  int64_t integerBound = 16;             ///< of integer inputs that index no table
+  std::optional<interpret::Types> types; ///< default: exact, and from `fuse` on declared, the only way there
 };
 
 struct NamedTensor {
@@ -26,11 +26,13 @@ struct NamedTensor {
 };
 
 struct Outcome {
+  interpret::Types types = interpret::Types::Exact; ///< that it ran in
   std::vector<NamedTensor>
       results; ///< what the function returns (result0, ...), the step yields or the program puts out
   std::vector<NamedTensor> variables; ///< what the step writes, by symbol name
 };
 
+/// A program before `fuse` is interpreted, one behind it is run by the executor on virtual ranks.
 /// Fails with the exit code of weft-run. What the interpreter refuses has been printed as a diagnostic; the
 /// status then has no message.
 absl::StatusOr<Outcome> runModule(mlir::ModuleOp module, const Options &options);

@@ -1,8 +1,8 @@
 //===- main.cpp - weft-run: what a program means ----------------------------===//
 //
-// Executes any program before `fuse` with the float64 reference and shows its results; one in the local view
-// of a mesh runs on virtual ranks, its results are shown whole. The command line is here; the run itself is
-// Run.cpp. Exit codes are those of docs/exit_codes.md.
+// Executes any program and shows its results, whole: before `fuse` with the float64 reference, behind it with
+// the executor; one in the local view of a mesh runs on virtual ranks. The command line is here; the run
+// itself is Run.cpp. Exit codes are those of docs/exit_codes.md.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/validate/Sabotage.h"
@@ -26,7 +26,7 @@ using namespace weft;
 struct CommandLine {
   std::string file;
   run::Options options;
-  std::string types = "exact";
+  std::string types;
   std::string output;
   bool print = false;
   bool checkPhases = false;
@@ -56,9 +56,8 @@ void declareOptions(CLI::App &app, CommandLine &line) {
   app.add_option(
          "--types", line.types,
          "exact: float64 throughout, casts between floats are the identity; declared: each op rounds to its "
-         "type")
-      ->check(CLI::IsMember({"exact", "declared"}))
-      ->capture_default_str();
+         "type. Default: exact; from `fuse` on a program is run as it was compiled, by the executor")
+      ->check(CLI::IsMember({"exact", "declared"}));
   app.add_option(
       "--output", line.output,
       "A folder for one .npy file per result, or a .safetensors file: results, and variables that the step "
@@ -90,8 +89,7 @@ int finish(const absl::Status &status) {
 }
 
 /// Every result and written variable under its name.
-absl::StatusOr<std::map<std::string, reference::Tensor>> collect(const run::Outcome &outcome,
-                                                                 interpret::Types types) {
+absl::StatusOr<std::map<std::string, reference::Tensor>> collect(const run::Outcome &outcome) {
   std::map<std::string, reference::Tensor> tensors;
   for (const std::vector<run::NamedTensor> *list : {&outcome.results, &outcome.variables})
     for (const run::NamedTensor &entry : *list) {
@@ -100,7 +98,7 @@ absl::StatusOr<std::map<std::string, reference::Tensor>> collect(const run::Outc
         return withExitCode(absl::InvalidArgumentError(absl::StrCat(
                                 "--output: ", entry.name, " is a result and a written variable; rename one")),
                             ExitCode::Config);
-      if (types == interpret::Types::Exact && isFloat(entry.value.dtype))
+      if (outcome.types == interpret::Types::Exact && isFloat(entry.value.dtype))
         added->second.dtype = DType::F64;
     }
   return tensors;
@@ -117,12 +115,13 @@ absl::Status show(const run::Outcome &outcome, const CommandLine &line) {
     printed("@" + entry.name, entry.value);
   if (line.output.empty())
     return absl::OkStatus();
-  absl::StatusOr<std::map<std::string, reference::Tensor>> tensors = collect(outcome, line.options.types);
+  absl::StatusOr<std::map<std::string, reference::Tensor>> tensors = collect(outcome);
   return tensors.ok() ? run::writeTensors(line.output, *tensors) : tensors.status();
 }
 
 int runCommand(CommandLine &line) {
-  line.options.types = line.types == "exact" ? interpret::Types::Exact : interpret::Types::Declared;
+  if (!line.types.empty())
+    line.options.types = line.types == "exact" ? interpret::Types::Exact : interpret::Types::Declared;
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   context.loadDialect<nn::NnDialect, sched::SchedDialect, dist::DistDialect, mlir::func::FuncDialect>();
   llvm::SourceMgr sources;
@@ -148,7 +147,8 @@ int runCommand(CommandLine &line) {
 } // namespace
 
 int main(int argc, char **argv) {
-  CLI::App app("Executes a program with the float64 reference, on virtual ranks if it is on a mesh.",
+  CLI::App app("Executes a program, with the float64 reference or as it was compiled, on virtual ranks if it "
+               "is on a mesh.",
                "weft-run");
   CommandLine line;
   declareOptions(app, line);

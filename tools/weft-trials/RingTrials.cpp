@@ -9,17 +9,15 @@
 #include "compiler/interpret/Interpreter.h"
 #include "compiler/validate/Fingerprint.h"
 #include "compiler/validate/Sabotage.h"
-#include "dialects/nn/PlacementRules.h"
-#include "kernels/cpu/Cpu.h"
-#include "kernels/reference/Bytes.h"
+#include "compiler/validate/VirtualRanks.h"
+#include "passes/fuse/Fuse.h"
 #include "passes/partition/Partition.h"
+#include "passes/pipeline/Schedule.h"
 #include "runtime/executable/Communication.h"
-#include "tools/weft-trials/CompiledProgram.h"
 #include "tools/weft-trials/Diagnostics.h"
 #include "tools/weft-trials/Report.h"
 #include "tools/weft-trials/RingCases.h"
 #include "tools/weft-trials/Trials.h"
-#include "tools/weft-trials/VirtualRanks.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -35,45 +33,10 @@ namespace {
 
 constexpr double kExactBound = 1e-11, kFloat32Bound = 1e-5, kBalanceBound = 0.02;
 
-/// What of the whole program each rank is given and leaves.
-struct Job {
-  std::vector<interpret::MeshValue> inputs, outputs;
-  std::vector<Traffic> sent;
-};
-
-absl::Status runRank(Communicator &communicator, Executor &executor, Job &job) {
-  auto rank = static_cast<size_t>(communicator.rank());
-  absl::StatusOr<ProgramHandle> program = executor.program("main");
-  if (!program.ok())
-    return program.status();
-  for (auto [index, value] : llvm::enumerate(job.inputs)) {
-    absl::StatusOr<HostTensor> place = executor.input(*program, std::to_string(index));
-    absl::StatusOr<std::vector<std::byte>> bytes = reference::toBytes(*value[rank]);
-    if (!place.ok() || !bytes.ok())
-      return place.ok() ? bytes.status() : place.status();
-    llvm::copy(*bytes, place->bytes.begin());
-  }
-  Traffic before = communicator.traffic();
-  if (absl::Status status = executor.run(*program); !status.ok())
-    return status;
-  job.sent[rank] = communicator.traffic().since(before);
-  for (auto [index, value] : llvm::enumerate(job.outputs)) {
-    absl::StatusOr<HostTensor> place = executor.output(*program, std::to_string(index));
-    if (!place.ok())
-      return place.status();
-    absl::StatusOr<Tensor> part = reference::fromBytes(*place->type, place->bytes);
-    if (!part.ok())
-      return part.status();
-    value[rank] = std::make_shared<const Tensor>(*std::move(part));
-  }
-  return absl::OkStatus();
-}
-
 class RingTrial {
 public:
-  RingTrial(const Options &options, std::string instructionSet)
-      : options(options), instructionSet(std::move(instructionSet)),
-        context(MLIRContext::Threading::DISABLED),
+  explicit RingTrial(const Options &options)
+      : options(options), context(MLIRContext::Threading::DISABLED),
         report("ring", options.sabotage.empty() ? "" : " --sabotage " + options.sabotage) {
     context.loadDialect<nn::NnDialect, sched::SchedDialect, dist::DistDialect, func::FuncDialect>();
   }
@@ -132,38 +95,28 @@ private:
   }
 
   absl::Status runOnRanks(const RingCase &item, ModuleOp local, const std::vector<Tensor> &whole) {
-    FailureOr<CompiledProgram> compiled = compileFunction(local);
-    if (failed(compiled))
-      return absl::InternalError("cannot be compiled: ");
     auto function = local.lookupSymbol<func::FuncOp>("main");
-    interpret::Ranks ranks = interpret::Ranks::of(function);
-    Job job;
-    for (auto [value, type] : llvm::zip_equal(item.inputs, function.getArgumentTypes()))
-      job.inputs.push_back(ranks.split(value, type));
-    job.outputs.assign(function.getNumResults(), interpret::MeshValue(ranks.count()));
-    job.sent.resize(ranks.count());
-    checkBalance(item, job.inputs[item.positionsInput]);
-    absl::Status status = onVirtualRanks(
-        compiled->executable, instructionSet,
-        [&](Communicator &communicator, Executor &executor) { return runRank(communicator, executor, job); });
-    if (!status.ok())
-      return absl::InternalError(absl::StrCat("on virtual ranks: ", std::string(status.message())));
-    std::vector<Tensor> around;
-    for (auto [value, type] : llvm::zip_equal(job.outputs, function.getResultTypes())) {
-      absl::StatusOr<Tensor> together = ranks.assemble(value, type);
-      if (!together.ok())
-        return together.status();
-      around.push_back(*std::move(together));
-    }
-    compareAll("float32", item, whole, around, kFloat32Bound, worstFloat32);
-    Traffic compiledTraffic = trafficOf(compiled->executable, compiled->executable.programs.front());
-    for (const Traffic &sent : job.sent) {
-      double off = std::abs(static_cast<double>(sent.bytes() - item.bytesSent()));
-      report.compare(
-          "bytes", off, 0,
-          absl::StrCat(item.text, ": sent ", sent.bytes(), " bytes, by the formula ", item.bytesSent()));
-      report.compare("bytes as compiled", sent == compiledTraffic ? 0 : 1, 0, item.text);
-    }
+    checkBalance(item,
+                 interpret::Ranks::of(function).split(item.inputs[item.positionsInput],
+                                                      function.getArgument(item.positionsInput).getType()));
+    PassManager manager(&context);
+    manager.addPass(createSchedule());
+    manager.addPass(createFuse());
+    if (failed(manager.run(local)))
+      return absl::InternalError("cannot be compiled: ");
+    absl::StatusOr<Executable> executable = executableOf(local);
+    if (!executable.ok())
+      return executable.status();
+    interpret::Variables none;
+    absl::StatusOr<std::vector<std::vector<Tensor>>> ran =
+        runOnVirtualRanks(*executable, *local.getOps<sched::ProgramOp>().begin(), {item.inputs}, none);
+    if (!ran.ok())
+      return absl::InternalError(absl::StrCat("on virtual ranks: ", std::string(ran.status().message())));
+    compareAll("float32", item, whole, ran->front(), kFloat32Bound, worstFloat32);
+    int64_t sent = trafficOf(*executable, executable->programs.front()).bytes();
+    report.compare(
+        "bytes", std::abs(static_cast<double>(sent - item.bytesSent())), 0,
+        absl::StrCat(item.text, ": a rank sends ", sent, " bytes, by the formula ", item.bytesSent()));
     return absl::OkStatus();
   }
 
@@ -186,7 +139,6 @@ private:
   }
 
   const Options &options;
-  std::string instructionSet;
   MLIRContext context;
   Report report;
   double worstExact = 0, worstFloat32 = 0, worstZigzag = 0, worstContiguous = 0;
@@ -201,12 +153,7 @@ int runRingTrials(const Options &options) {
                  options.sabotage.c_str());
     return 2;
   }
-  std::vector<cpu::InstructionSet> sets = cpu::supportedInstructionSets();
-  if (sets.empty() || !cpu::useInstructionSet(sets.back()).ok()) {
-    std::fprintf(stderr, "ring: this machine has no instruction set that the CPU kernels know\n");
-    return 1;
-  }
-  RingTrial trial(options, std::string(cpu::name(sets.back())));
+  RingTrial trial(options);
   Deadline deadline(options.minutes);
   std::printf(
       "attention around a ring against attention as a whole: on interpreted ranks to %g, the executable on "

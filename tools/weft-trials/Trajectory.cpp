@@ -3,6 +3,7 @@
 #include "compiler/interpret/InputValues.h"
 #include "compiler/interpret/Programs.h"
 #include "compiler/validate/Fingerprint.h"
+#include "compiler/validate/VirtualRanks.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -102,6 +103,27 @@ FailureOr<Trajectory> interpretSteps(ModuleOp module, const Start &start) {
       trajectory.gradients = std::move(observer.gradients);
   }
   trajectory.updates = updatesOf(module, start.variables, variables);
+  return trajectory;
+}
+
+absl::StatusOr<Trajectory> executeSteps(ModuleOp planned, const Start &start, bool losesAnElement) {
+  absl::StatusOr<Executable> executable = executableOf(planned);
+  if (!executable.ok())
+    return executable.status();
+  Operation *step = *llvm::find_if(interpret::programsOf(planned), [](Operation *program) {
+    return interpret::programName(program) == "step";
+  });
+  interpret::Variables variables = start.variables;
+  absl::StatusOr<std::vector<std::vector<Tensor>>> outputs =
+      runOnVirtualRanks(*executable, step, start.inputs, variables, {losesAnElement});
+  if (!outputs.ok())
+    return outputs.status();
+  Trajectory trajectory;
+  std::vector<std::string> names = interpret::outputNames(step);
+  for (auto [number, values] : llvm::enumerate(*outputs))
+    for (auto [name, value] : llvm::zip_equal(names, values))
+      trajectory.scalars[absl::StrCat(name, " of step ", number + 1)] = value;
+  trajectory.updates = updatesOf(planned, start.variables, variables);
   return trajectory;
 }
 

@@ -34,6 +34,10 @@ mlir::FailureOr<Start> drawStart(mlir::ModuleOp module, int64_t steps, uint64_t 
 /// Interprets the steps exactly, in the global or the local view.
 mlir::FailureOr<Trajectory> interpretSteps(mlir::ModuleOp module, const Start &start);
 
+/// Runs the steps of a module that has been through all phases with the executor, on virtual ranks; see
+/// runOnVirtualRanks.
+absl::StatusOr<Trajectory> executeSteps(mlir::ModuleOp planned, const Start &start, bool losesAnElement);
+
 /// What parameters became, less what they were.
 std::map<std::string, Tensor> updatesOf(mlir::ModuleOp module, const interpret::Variables &before,
                                         const interpret::Variables &after);

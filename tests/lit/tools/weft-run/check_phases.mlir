@@ -4,6 +4,7 @@
 // CHECK:      build          train
 // CHECK:      partition      train
 // CHECK:      schedule       train
+// CHECK-NEXT: executable     train
 // CHECK-NEXT: no phase changed a value
 
 // RUN: not weft-run %s --check-phases --sabotage lost_activation 2>&1 | FileCheck %s --check-prefix=PRECISION
