@@ -211,7 +211,7 @@ def RingOp : DistOp<"ring", [AttrSizedOperandSegments, AttrSizedResultSegments, 
   let results = (outs Variadic<DistTensor>:$merged, Variadic<DistTensor>:$home);
   let regions = (region SizedRegion<1>:$first, SizedRegion<1>:$next);
   let assemblyFormat = [{
-    `over` $axes `stays` `(` $stays `:` type($stays) `)` `travels` `(` $travels `:` type($travels) `)`
+    `over` $axes (`stays` `(` $stays^ `:` type($stays) `)`)? `travels` `(` $travels `:` type($travels) `)`
     `merged` `(` type($merged) `)` (`home` `(` type($home)^ `)`)? attr-dict-with-keyword `first` $first `next` $next
   }];
   let hasVerifier = 1;

@@ -70,9 +70,7 @@ func.func @f(%x: !g, %k: !x) {
   // expected-error @+1 {{expects parts of a rank (#dist.local), got 'tensor<12xf32>' at [c0]}}
   %y, %h = dist.ring over ["c0"] stays(%x : !g) travels(%k : !x) merged(!x) home(!x) first {
   ^bb0(%x0: !g, %k0: !block):
-    %y0 = nn.einsum "s,t->s" (%x0, %k0) : (!x, !block) -> !x
-    %h0 = nn.einsum "s,t->t" (%x0, %k0) : (!x, !block) -> !home
-    dist.yield %y0, %h0 : !x, !home
+    dist.yield %k0, %k0 : !block, !block
   } next {
   ^bb0(%x0: !g, %k0: !block, %y0: !x, %h0: !home):
     dist.yield %y0, %h0 : !x, !home
@@ -154,9 +152,7 @@ func.func @f(%x: !p, %k: !x) {
   // expected-error @+1 {{takes staying operand 0, which is pending over [c0]: [] sum [c0]. Reshard it first}}
   %y, %h = dist.ring over ["c0"] stays(%x : !p) travels(%k : !x) merged(!x) home(!x) first {
   ^bb0(%x0: !p, %k0: !block):
-    %y0 = nn.einsum "s,t->s" (%x0, %k0) : (!x, !block) -> !x
-    %h0 = nn.einsum "s,t->t" (%x0, %k0) : (!x, !block) -> !home
-    dist.yield %y0, %h0 : !x, !home
+    dist.yield %k0, %k0 : !block, !block
   } next {
   ^bb0(%x0: !p, %k0: !block, %y0: !x, %h0: !home):
     dist.yield %y0, %h0 : !x, !home
@@ -279,7 +275,7 @@ func.func @f(%x: !x, %k: !x) {
     dist.yield %y0, %h0 : !x, !home
   } next {
   ^bb0(%x0: !x, %k0: !block, %y0: !x, %h0: !home):
-    func.return
+    nn.yield
   }
   return
 }

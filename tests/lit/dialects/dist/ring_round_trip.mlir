@@ -33,8 +33,8 @@ func.func @all_pairs(%x: !x, %k: !x) -> (!x, !x) {
 
 // CHECK-LABEL: func.func @nothing_comes_home
 func.func @nothing_comes_home(%k: !x) -> tensor<4xf32, #dist.local<#mesh, 4, [], sum [c0]>> {
-  // CHECK: dist.ring over ["c0"] stays( : ) travels(%arg0 : tensor<4xf32, #dist.local<#mesh, 12, [c0]>>) merged(tensor<4xf32, #dist.local<#mesh, 4, [], sum [c0]>>) first {
-  %y = dist.ring over ["c0"] stays( : ) travels(%k : !x) merged(!home) first {
+  // CHECK: dist.ring over ["c0"] travels(%arg0 : tensor<4xf32, #dist.local<#mesh, 12, [c0]>>) merged(tensor<4xf32, #dist.local<#mesh, 4, [], sum [c0]>>) first {
+  %y = dist.ring over ["c0"] travels(%k : !x) merged(!home) first {
   ^bb0(%k0: !block):
     %y0 = dist.keep_first %k0 over ["c0"] : !block -> !home
     dist.yield %y0 : !home

@@ -11,7 +11,7 @@
 func.func @wrong(%q: !q, %k: !q, %v: !q, %i: !i, %j: !i) -> !q {
   %o, %l = dist.ring over ["c0"] stays(%q, %i : !q, !i) travels(%k, %v, %j : !q, !q, !i) merged(!q, !lse) first {
   ^bb0(%q0: !q, %i0: !i, %k0: !block, %v0: !block, %j0: !j):
-    // expected-error @+1 {{operand 1 dimension 1 and operand 4 dimension 1 are one, and are split differently: [] and [c0]. Reshard one of them first}}
+    // expected-error @+1 {{has parts of 8 and of 4 in one dimension: that of operand 1 dimension 1 is 4 in the whole. Only parts of one size of the whole meet}}
     %o0, %l0 = nn.attention %q0, %k0, %v0 positions(%i0, %i0) {causal, scale = 0.5 : f64} : (!q, !block, !block, !i, !i) -> (!q, !lse)
     dist.yield %o0, %l0 : !q, !lse
   } next {

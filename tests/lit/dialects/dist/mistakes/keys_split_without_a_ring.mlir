@@ -18,7 +18,7 @@ func.func @wrong(%q: !q, %k: !q, %v: !q, %i: !i, %j: !i) {
 !q = tensor<1x8x2x4xf32, #dist.at<#mesh, [], [c0], [], []>>
 !i = tensor<1x8xi32, #dist.at<#mesh, [], [c0]>>
 !lse = tensor<1x2x8xf32, #dist.at<#mesh, [], [], [c0]>>
-func.func @right(%q: !q, %k: !q, %v: !q, %i: !i, %j: !i) {
+func.func @right(%q: !q, %k: !q, %v: !q, %i: !i, %j: !i) -> (!q, !lse) {
   %o, %l = nn.attention %q, %k, %v positions(%i, %j) {causal, scale = 0.5 : f64, ring} : (!q, !q, !q, !i, !i) -> (!q, !lse)
-  return
+  return %o, %l : !q, !lse
 }

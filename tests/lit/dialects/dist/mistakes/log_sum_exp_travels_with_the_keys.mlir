@@ -12,6 +12,7 @@
 func.func @wrong(%g: !q, %q: !q, %k: !q, %v: !q, %o: !q, %l: !lse, %i: !i, %j: !i) -> (!q, !q, !q) {
   %dq, %dk, %dv = dist.ring over ["c0"] stays(%g, %q, %o, %i : !q, !q, !q, !i) travels(%k, %v, %j, %l : !q, !q, !i, !lse) merged(!q) home(!q, !q) first {
   ^bb0(%g0: !q, %q0: !q, %o0: !q, %i0: !i, %k0: !block, %v0: !block, %j0: !j, %l0: !lblock):
+    // expected-error @+1 {{has parts of 8 and of 4 in one dimension: that of operand 5 dimension 2 is 4 in the whole. Only parts of one size of the whole meet}}
     %a, %b, %c = nn.attention_backward %g0, %q0, %k0, %v0, %o0, %l0 positions(%i0, %j0) {causal, scale = 0.5 : f64} : (!q, !q, !block, !block, !q, !lblock, !i, !j) -> (!q, !dblock, !dblock)
     dist.yield %a, %b, %c : !q, !dblock, !dblock
   } next {
