@@ -51,7 +51,7 @@ Mesh meshOf(dist::MeshAttr attribute) {
 TensorPlacement tensorPlacement(ArrayRef<int64_t> shape, const Placement &placement) {
   TensorPlacement result{{shape.begin(), shape.end()}, {}};
   for (const dist::Split &split : placement.splits)
-    result.dimensions.push_back({{split.axes.begin(), split.axes.end()}});
+    result.dimensions.push_back({{split.axes.begin(), split.axes.end()}, split.zigzag});
   return result;
 }
 

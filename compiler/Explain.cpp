@@ -48,12 +48,13 @@ std::vector<Change> possibleChanges(const Config &config) {
     add("precision.recipe: bf16", [](Config &c) { c.precision.recipe = PrecisionRecipe::Bf16; });
   if (config.optimizer.kind == OptimizerKind::Adamw)
     add("optimizer.kind: lion", [](Config &c) { c.optimizer.kind = OptimizerKind::Lion; });
-  for (int64_t level = parallel.zero + 1; parallel.dataShard > 1 && level <= 3; ++level)
+  for (int64_t level = parallel.zero + 1; parallel.dataShard * parallel.context.size > 1 && level <= 3;
+       ++level)
     add(absl::StrCat("parallel.zero: ", level), [&](Config &c) { c.parallel.zero = level; });
-  if (parallel.tensor > 1 && !parallel.sequence && config.data.sequenceLength % parallel.tensor == 0)
+  if (parallel.tensor > 1 && !parallel.sequence &&
+      config.data.sequenceLength % (parallel.sequenceUnit() * parallel.tensor) == 0)
     add("parallel.sequence: true", [](Config &c) { c.parallel.sequence = true; });
-  if (config.data.sequenceLength >= 2 &&
-      (!parallel.sequence || config.data.sequenceLength / 2 % parallel.tensor == 0))
+  if (config.data.sequenceLength >= 2 && config.data.sequenceLength / 2 % parallel.sequenceUnit() == 0)
     add(absl::StrCat("data.sequence_length: ", config.data.sequenceLength / 2),
         [](Config &c) { c.data.sequenceLength /= 2; });
   return changes;

@@ -90,10 +90,23 @@ UpdateOptions updateOptions(const Config &config) {
   return options;
 }
 
+std::string contextName(ContextMethod method) {
+  switch (method) {
+  case ContextMethod::Gather:
+    return "gather";
+  case ContextMethod::AllToAll:
+    return "all_to_all";
+  case ContextMethod::Ring:
+    return "ring";
+  }
+  return "gather";
+}
+
 SeedPlacementsOptions seedOptions(const Config &config) {
   SeedPlacementsOptions options;
   options.zero = config.parallel.zero;
   options.sequence = config.parallel.sequence;
+  options.context = contextName(config.parallel.context.method);
   return options;
 }
 

@@ -200,6 +200,9 @@ LogicalResult PlacementAttr::verify(llvm::function_ref<InFlightDiagnostic()> emi
   for (int64_t dimension : zigzag)
     if (dimension < 0 || dimension >= static_cast<int64_t>(ends.size()))
       return emitError() << "zigzag in a dimension that there is not";
+  for (int64_t dimension : zigzag)
+    if (ends[dimension] == (dimension == 0 ? 0 : ends[dimension - 1]))
+      return emitError() << "zigzag of dimension " << dimension << ", which no axis splits";
   return success();
 }
 

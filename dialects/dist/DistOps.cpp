@@ -122,6 +122,12 @@ LogicalResult checkDimension(Operation *op, const LocalOperand &operand, int64_t
                            << dimension;
 }
 
+RankedTensorType declaredResult(Operation *op) {
+  Type type = op->getResult(0).getType();
+  auto token = dyn_cast<TokenType>(type);
+  return token ? token.getTensor() : cast<RankedTensorType>(type);
+}
+
 /// Several axes at once cut a dimension as one axis of their product would, only if that is even.
 LogicalResult checkEven(Operation *op, const LocalOperand &operand, int64_t outer, int64_t dimension) {
   int64_t parts = operand.placement.mesh.sizeOf(operand.axes);
@@ -132,32 +138,38 @@ LogicalResult checkEven(Operation *op, const LocalOperand &operand, int64_t oute
                            << ") evenly: one axis after another";
 }
 
-/// Takes the op's axes off the minor end of the split of `dimension`.
+/// Takes the op's axes off the minor end of the split of `dimension`. What is left of a zigzag is one, of
+/// larger chunks.
 LogicalResult removeSplit(Operation *op, LocalOperand &operand, int64_t dimension) {
   if (failed(checkDimension(op, operand, dimension)))
     return failure();
   Split &split = operand.placement.splits[dimension];
-  if (split.zigzag || split.axes.size() < operand.axes.size() ||
+  if (split.axes.size() < operand.axes.size() ||
       !llvm::equal(ArrayRef(split.axes).take_back(operand.axes.size()), operand.axes))
     return op->emitOpError() << "expects dimension " << dimension << " to be split last over "
                              << describe(operand.placement.mesh, operand.axes) << ", its placement is "
                              << describe(operand.placement);
   split.axes.truncate(split.axes.size() - operand.axes.size());
+  split.zigzag &= !split.axes.empty();
   return checkEven(op, operand, partSize(operand.placement.mesh, wholeShape(operand.type)[dimension], split),
                    dimension);
 }
 
-/// Puts the op's axes at the minor end of the split of `dimension`; the value is replicated over them.
+/// Puts the op's axes at the minor end of the split of `dimension`; the value is replicated over them. A
+/// dimension that was whole is cut as the declared result says: in zigzag or not.
 LogicalResult addSplit(Operation *op, LocalOperand &operand, int64_t dimension) {
   if (failed(checkDimension(op, operand, dimension)))
     return failure();
   Split &split = operand.placement.splits[dimension];
   for (int64_t axis : operand.axes)
-    if (split.zigzag || !operand.placement.isReplicatedOver(axis))
+    if (!operand.placement.isReplicatedOver(axis))
       return op->emitOpError() << "expects a value that is replicated over "
                                << describe(operand.placement.mesh, operand.axes) << ", its placement is "
                                << describe(operand.placement);
   int64_t outer = partSize(operand.placement.mesh, wholeShape(operand.type)[dimension], split);
+  if (Placement declared = placementOf(declaredResult(op));
+      split.axes.empty() && declared && dimension < static_cast<int64_t>(declared.splits.size()))
+    split.zigzag = declared.splits[dimension].zigzag;
   llvm::append_range(split.axes, operand.axes);
   return checkEven(op, operand, outer, dimension);
 }

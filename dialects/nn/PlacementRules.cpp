@@ -202,6 +202,13 @@ private:
       if (split.axes.empty())
         continue;
       auto [port, dimension] = *first[index];
+      if (split.zigzag &&
+          llvm::any_of(rule.indices, [&, factor = static_cast<int>(index)](const auto &indices) {
+            return indices.factor == factor;
+          }))
+        return op->emitOpError() << "has indices into dimension " << dimension << " of " << port.str()
+                                 << ", which is in zigzag over " << describe(split.axes)
+                                 << ": a part of it is no range of indices. Reshard it first";
       if (rule.factors[index].kind == FactorKind::Replicated)
         return op->emitOpError() << "needs dimension " << dimension << " of " << port.str()
                                  << " whole, it is split over " << describe(split.axes)

@@ -67,22 +67,28 @@ KernelOrError createAllGather(const KernelCall &call, const RankContext *context
   if (!dimension.ok())
     return dimension.status();
   WEFT_CHECK_RANK_CALL(expectSameButFor(call, std::array{*dimension}));
+  absl::StatusOr<bool> zigzag = readZigzag(call, "zigzag");
+  if (!zigzag.ok())
+    return zigzag.status();
   absl::StatusOr<RankGroup> group = readGroup(call, context);
   if (!group.ok())
     return group.status();
   if (!context)
     return makeKernelWithoutRank(false);
   const TensorType &part = call.operands[0], &whole = call.results[0];
-  WEFT_CHECK_RANK_CALL(expectPart(call, *group, whole.shape[*dimension], part.shape[*dimension]));
+  const int64_t size = whole.shape[*dimension];
+  WEFT_CHECK_RANK_CALL(expectPart(call, *group, size, part.shape[*dimension], *zigzag));
   absl::StatusOr<Meeting> meeting =
-      arrange(call, *group, *context, CollectiveOp::AllGather, absl::StrCat("dimension ", *dimension));
+      arrange(call, *group, *context, CollectiveOp::AllGather,
+              absl::StrCat("dimension ", *dimension, *zigzag ? " in zigzag" : ""));
   if (!meeting.ok())
     return meeting.status();
   std::vector<BoxCopy> copies;
-  for (int64_t member = 0; member < group->ranks; ++member) {
-    DimensionPart of = group->part(whole.shape[*dimension], member);
-    copies.push_back(BoxCopy::along(*dimension, part, 0, whole, of.start, of.valid));
-  }
+  for (int64_t member = 0; member < group->ranks; ++member)
+    for (const PartStretch &of : group->stretches(size, member, *zigzag)) {
+      copies.push_back(BoxCopy::along(*dimension, part, of.part, whole, of.whole, of.rows));
+      copies.back().source = static_cast<size_t>(member);
+    }
   return makeRankKernel(
       [meeting = *std::move(meeting), copies](const KernelArguments &arguments, ThreadPool &threads) {
         if (!meeting.begin(arguments))
@@ -149,39 +155,69 @@ KernelOrError createReduceScatter(const KernelCall &call, const RankContext *con
   absl::StatusOr<ReduceKind> kind = readKind(call);
   if (!kind.ok())
     return kind.status();
+  absl::StatusOr<bool> zigzag = readZigzag(call, "zigzag");
+  if (!zigzag.ok())
+    return zigzag.status();
   absl::StatusOr<RankGroup> group = readGroup(call, context);
   if (!group.ok())
     return group.status();
   if (!context)
     return makeKernelWithoutRank(false);
   const TensorType &whole = call.operands[0], &part = call.results[0];
-  WEFT_CHECK_RANK_CALL(expectPart(call, *group, whole.shape[*dimension], part.shape[*dimension]));
-  absl::StatusOr<Meeting> meeting =
-      arrange(call, *group, *context, CollectiveOp::ReduceScatter,
-              absl::StrCat(std::string(name(*kind)), ", dimension ", *dimension));
+  WEFT_CHECK_RANK_CALL(expectPart(call, *group, whole.shape[*dimension], part.shape[*dimension], *zigzag));
+  absl::StatusOr<Meeting> meeting = arrange(
+      call, *group, *context, CollectiveOp::ReduceScatter,
+      absl::StrCat(std::string(name(*kind)), ", dimension ", *dimension, *zigzag ? " in zigzag" : ""));
   if (!meeting.ok())
     return meeting.status();
   FoldFunction fold = findFold(*kind, whole.dtype);
   DimensionPart own = group->ownPart(whole.shape[*dimension]);
+  std::vector<PartStretch> stretches =
+      group->stretches(whole.shape[*dimension], group->index, *zigzag); // of one number of rows
   int64_t elementBytes = byteSize(whole.dtype);
   int64_t outer = sizeOfDimensions(whole.shape, 0, *dimension);
   int64_t inner = sizeOfDimensions(whole.shape, *dimension + 1, whole.shape.size());
-  int64_t wholeRun = whole.shape[*dimension] * inner, partRun = own.size * inner, run = own.valid * inner;
+  int64_t wholeRun = whole.shape[*dimension] * inner, partRun = own.size * inner,
+          run = stretches.front().rows * inner, perOuter = static_cast<int64_t>(stretches.size());
   return makeRankKernel([=, dimension = *dimension, meeting = *std::move(meeting)](
                             const KernelArguments &arguments, ThreadPool &threads) {
     if (!meeting.begin(arguments))
       return;
     auto *result = static_cast<std::byte *>(arguments.results[0]);
     int64_t tiles = (run + kTileElements - 1) / kTileElements; // of one run
-    threads.forEachTile(outer * tiles, [&](int64_t tile, int) {
-      int64_t index = tile / tiles, begin = tile % tiles * kTileElements;
-      fold(meeting.exchange->operands(), (index * wholeRun + own.start * inner + begin) * elementBytes,
-           result + (index * partRun + begin) * elementBytes, std::min(kTileElements, run - begin));
+    threads.forEachTile(outer * perOuter * tiles, [&](int64_t tile, int) {
+      int64_t index = tile / tiles / perOuter, begin = tile % tiles * kTileElements;
+      const PartStretch &stretch = stretches[static_cast<size_t>(tile / tiles % perOuter)];
+      fold(meeting.exchange->operands(), (index * wholeRun + stretch.whole * inner + begin) * elementBytes,
+           result + (index * partRun + stretch.part * inner + begin) * elementBytes,
+           std::min(kTileElements, run - begin));
     });
     zeroTail(part, dimension, own.valid, result);
     meeting.exchange->end();
   });
 }
+
+namespace {
+/// What lies in `mine` of the dimension `split` of the operand `from` and is `theirs` of the dimension
+/// `concat` of the result `to`.
+BoxCopy boxOf(const TensorType &from, const TensorType &to, size_t split, const PartStretch &mine,
+              size_t concat, const PartStretch &theirs) {
+  size_t major = std::min(split, concat), minor = std::max(split, concat);
+  BoxCopy copy;
+  copy.outer = sizeOfDimensions(from.shape, 0, major);
+  copy.middle = sizeOfDimensions(from.shape, major + 1, minor);
+  copy.innerBytes = sizeOfDimensions(from.shape, minor + 1, from.shape.size()) * byteSize(from.dtype);
+  copy.rowsA = mine.rows, copy.rowsB = theirs.rows;
+  copy.from = {from.shape[major], mine.whole, from.shape[minor], theirs.part};
+  copy.to = {to.shape[major], mine.part, to.shape[minor], theirs.whole};
+  if (split != major) {
+    std::swap(copy.rowsA, copy.rowsB);
+    std::swap(copy.from.startA, copy.from.startB);
+    std::swap(copy.to.startA, copy.to.startB);
+  }
+  return copy;
+}
+} // namespace
 
 /// From each peer this rank takes its own part of the split dimension, which becomes the peer's part of the
 /// concatenated one.
@@ -196,36 +232,32 @@ KernelOrError createAllToAll(const KernelCall &call, const RankContext *context)
   if (*split == *concat)
     return invalidCall(call, "split_dimension and concat_dimension are both ", *split);
   WEFT_CHECK_RANK_CALL(expectSameButFor(call, std::array{*split, *concat}));
+  absl::StatusOr<bool> splitZigzag = readZigzag(call, "split_zigzag");
+  absl::StatusOr<bool> concatZigzag = readZigzag(call, "concat_zigzag");
+  for (const absl::Status &status : {splitZigzag.status(), concatZigzag.status()})
+    WEFT_CHECK_RANK_CALL(status);
   absl::StatusOr<RankGroup> group = readGroup(call, context);
   if (!group.ok())
     return group.status();
   if (!context)
     return makeKernelWithoutRank(false);
   const TensorType &from = call.operands[0], &to = call.results[0];
-  WEFT_CHECK_RANK_CALL(expectPart(call, *group, from.shape[*split], to.shape[*split]));
-  WEFT_CHECK_RANK_CALL(expectPart(call, *group, to.shape[*concat], from.shape[*concat]));
-  absl::StatusOr<Meeting> meeting = arrange(call, *group, *context, CollectiveOp::AllToAll,
-                                            absl::StrCat("split ", *split, ", concat ", *concat));
+  WEFT_CHECK_RANK_CALL(expectPart(call, *group, from.shape[*split], to.shape[*split], *splitZigzag));
+  WEFT_CHECK_RANK_CALL(expectPart(call, *group, to.shape[*concat], from.shape[*concat], *concatZigzag));
+  absl::StatusOr<Meeting> meeting =
+      arrange(call, *group, *context, CollectiveOp::AllToAll,
+              absl::StrCat("split ", *split, *splitZigzag ? " in zigzag" : "", ", concat ", *concat,
+                           *concatZigzag ? " in zigzag" : ""));
   if (!meeting.ok())
     return meeting.status();
   DimensionPart own = group->ownPart(from.shape[*split]);
-  size_t major = std::min(*split, *concat), minor = std::max(*split, *concat);
   std::vector<BoxCopy> copies;
-  for (int64_t member = 0; member < group->ranks; ++member) {
-    DimensionPart theirs = group->part(to.shape[*concat], member);
-    bool splitIsMajor = *split == major;
-    BoxCopy copy;
-    copy.outer = sizeOfDimensions(from.shape, 0, major);
-    copy.middle = sizeOfDimensions(from.shape, major + 1, minor);
-    copy.innerBytes = sizeOfDimensions(from.shape, minor + 1, from.shape.size()) * byteSize(from.dtype);
-    copy.rowsA = splitIsMajor ? own.valid : theirs.valid;
-    copy.rowsB = splitIsMajor ? theirs.valid : own.valid;
-    copy.from = {from.shape[major], splitIsMajor ? own.start : 0, from.shape[minor],
-                 splitIsMajor ? 0 : own.start};
-    copy.to = {to.shape[major], splitIsMajor ? 0 : theirs.start, to.shape[minor],
-               splitIsMajor ? theirs.start : 0};
-    copies.push_back(copy);
-  }
+  for (int64_t member = 0; member < group->ranks; ++member)
+    for (const PartStretch &theirs : group->stretches(to.shape[*concat], member, *concatZigzag))
+      for (const PartStretch &mine : group->stretches(from.shape[*split], group->index, *splitZigzag)) {
+        copies.push_back(boxOf(from, to, *split, mine, *concat, theirs));
+        copies.back().source = static_cast<size_t>(member);
+      }
   return makeRankKernel([=, split = *split, meeting = *std::move(meeting)](const KernelArguments &arguments,
                                                                            ThreadPool &threads) {
     if (!meeting.begin(arguments))

@@ -92,14 +92,14 @@ private:
     int64_t axis = here.splits[dimension].axes.back();
     Placement next = here;
     next.splits[dimension].axes.pop_back();
-    if (next.splits[dimension].axes.empty())
-      next.splits[dimension].zigzag = false;
+    next.splits[dimension].zigzag &= !next.splits[dimension].axes.empty();
     reach(index, {ReshardKind::AllGather, {axis}, dimension, 0, {}, next, share({axis}) * bytesOf(next)});
     for (size_t other = 0; other < here.splits.size(); ++other) {
       if (static_cast<int64_t>(other) == dimension || !wants(other, axis))
         continue;
       Placement moved = next;
-      moved.splits[other].axes.push_back(axis);
+      if (!addAxis(moved, other, axis))
+        continue;
       reach(index, {ReshardKind::AllToAll,
                     {axis},
                     dimension,
@@ -142,7 +142,8 @@ private:
       if (!wants(dimension, axis))
         continue;
       Placement scattered = next;
-      scattered.splits[dimension].axes.push_back(axis);
+      if (!addAxis(scattered, dimension, axis))
+        continue;
       reach(index, {ReshardKind::ReduceScatter,
                     {axis},
                     static_cast<int64_t>(dimension),
@@ -158,7 +159,8 @@ private:
       if (!wants(dimension, axis))
         continue;
       Placement next = here;
-      next.splits[dimension].axes.push_back(axis);
+      if (!addAxis(next, dimension, axis))
+        continue;
       reach(index, {ReshardKind::Slice, {axis}, static_cast<int64_t>(dimension), 0, {}, next, 0});
     }
     // A zero is no neutral term of a log-sum-exp: that is taken first.
@@ -174,9 +176,17 @@ private:
     return llvm::is_contained(movable, axis) || llvm::is_contained(target.splits[dimension].axes, axis);
   }
 
+  /// Splits a dimension further; what was whole is cut in zigzag where the target is. False if no zigzag is
+  /// so fine.
+  bool addAxis(Placement &placement, size_t dimension, int64_t axis) {
+    dist::Split &split = placement.splits[dimension];
+    if (split.axes.empty())
+      split.zigzag = target.splits[dimension].zigzag;
+    split.axes.push_back(axis);
+    return !split.zigzag || whole[dimension] % (2 * mesh.sizeOf(split.axes)) == 0;
+  }
+
   void reach(int64_t before, ReshardStep step) {
-    for (auto [split, wanted] : llvm::zip_equal(step.after.splits, target.splits))
-      split.zigzag = wanted.zigzag && split.axes == wanted.axes;
     double cost = states[before].cost + step.bytes + kStepCost;
     auto [found, isNew] =
         known.try_emplace(dist::attributeOf(step.after), static_cast<int64_t>(states.size()));

@@ -13,6 +13,15 @@ bool disjoint(ArrayRef<int64_t> left, ArrayRef<int64_t> right) {
   return llvm::none_of(left, [&](int64_t axis) { return llvm::is_contained(right, axis); });
 }
 
+/// As much of a split as comes before the first axis that is taken.
+dist::Split majorPart(const dist::Split &split, ArrayRef<int64_t> taken) {
+  dist::Split part = split;
+  part.axes.truncate(
+      llvm::find_if(split.axes, [&](int64_t axis) { return llvm::is_contained(taken, axis); }) -
+      split.axes.begin());
+  return part;
+}
+
 int64_t elementBytes(Value value) { return (nn::tensorType(value).getElementTypeBitWidth() + 7) / 8; }
 } // namespace
 
@@ -29,6 +38,25 @@ Propagator::Propagator(Block &block, dist::MeshAttr mesh) : mesh(mesh) {
 
 void Propagator::seed(SeedLevel level, Value value, const dist::Placement &placement, std::string source) {
   seeds.push_back({level, value, placement, std::move(source)});
+}
+
+bool Propagator::fix(Operation *op, const dist::Placement &placement, std::string source) {
+  const nn::ShardingRule &rule = rules.find(op)->second;
+  Decision &decision = decided.find(op)->second;
+  for (auto [dimension, factors] : llvm::enumerate(rule.operands[0])) {
+    auto shares = nn::shareOut(rule, mesh, factors, placement.splits[dimension]);
+    if (!shares)
+      return false;
+    for (auto [factor, share] : llvm::zip_equal(factors, *shares)) {
+      if (!share.axes.empty() && rule.factors[factor].kind == nn::FactorKind::Replicated)
+        return false;
+      decision.splits[factor] = share;
+      decision.seeds[factor] = static_cast<int>(seeds.size());
+    }
+  }
+  decision.isDecided.assign(rule.factors.size(), true);
+  seeds.push_back({SeedLevel::Parameter, Value(), placement, std::move(source)});
+  return true;
 }
 
 std::string Propagator::reason(Operation *op) const {
@@ -54,9 +82,9 @@ dist::Placement Propagator::wish(Value value) const {
 }
 
 void Propagator::run() {
-  for (SeedLevel level : {SeedLevel::Parameter, SeedLevel::Input, SeedLevel::Boundary}) {
+  for (SeedLevel level : {SeedLevel::Parameter, SeedLevel::Boundary, SeedLevel::Input}) {
     for (auto [index, seed] : llvm::enumerate(seeds)) {
-      if (seed.level != level)
+      if (seed.level != level || !seed.value)
         continue;
       Marks &mine = marks[seed.value];
       if (mine.closed)
@@ -120,15 +148,24 @@ void Propagator::collectCandidates(Operation *op, SmallVectorImpl<Candidate> &ca
       return;
     for (auto [factor, share] : llvm::zip_equal(factors, *shares)) {
       const nn::Factor &properties = rule.factors[factor];
-      if (share.axes.empty() || decision.isDecided[factor] || properties.kind == nn::FactorKind::Replicated ||
-          properties.size < mesh.sizeOf(share.axes) || !disjoint(share.axes, taken))
+      dist::Split split = majorPart(share, taken);
+      if (split.axes.empty() || decision.isDecided[factor] || properties.kind == nn::FactorKind::Replicated ||
+          properties.size < mesh.sizeOf(split.axes) || (split.zigzag && !mayZigzag(op, factor, split)))
         continue;
       if (llvm::none_of(candidates, [&](const Candidate &other) {
-            return other.factor == factor && other.split == share;
+            return other.factor == factor && other.split == split;
           }))
-        candidates.push_back({factor, share, found->second.seeds[dimension]});
+        candidates.push_back({factor, split, found->second.seeds[dimension]});
     }
   });
+}
+
+bool Propagator::mayZigzag(Operation *op, int factor, const dist::Split &split) const {
+  bool isAlone = rules.find(op)->second.factors[factor].size % (2 * mesh.sizeOf(split.axes)) == 0;
+  forEachDimension(op, [&](Value, size_t, ArrayRef<int> factors) {
+    isAlone &= factors.size() == 1 || !llvm::is_contained(factors, factor);
+  });
+  return isAlone;
 }
 
 bool Propagator::isFree(ArrayRef<Candidate> candidates, size_t index) const {

@@ -22,8 +22,9 @@
 
 namespace weft {
 
-/// Levels of seeds: the earlier, the stronger.
-enum class SeedLevel : uint8_t { Parameter, Input, Boundary };
+/// Levels of seeds: the earlier, the stronger. Boundaries may say more than inputs do: what the batch and the
+/// sequence are split over, and between layers the sequence further.
+enum class SeedLevel : uint8_t { Parameter, Boundary, Input };
 
 class Propagator {
 public:
@@ -31,6 +32,9 @@ public:
 
   /// Wants `value` split like this, because of `source` (for people). Nothing else may split it.
   void seed(SeedLevel level, mlir::Value value, const dist::Placement &placement, std::string source);
+  /// Decides all factors of `op`: those of its first operand as `placement` splits it, all others whole.
+  /// Nothing spreads from here; what `op` takes and gives is resharded. False if no part of the op is so.
+  bool fix(mlir::Operation *op, const dist::Placement &placement, std::string source);
   void run();
 
   const nn::ShardingRule &rule(mlir::Operation *op) const { return rules.find(op)->second; }
@@ -76,6 +80,8 @@ private:
   /// What the marks around `op` propose; those that meet no other are `free`.
   void collectCandidates(mlir::Operation *op, llvm::SmallVectorImpl<Candidate> &candidates) const;
   bool isFree(llvm::ArrayRef<Candidate> candidates, size_t index) const;
+  /// Whether a factor may be split in zigzag: it divides, and is a dimension of its own wherever it is.
+  bool mayZigzag(mlir::Operation *op, int factor, const dist::Split &split) const;
   void apply(llvm::ArrayRef<Proposal> proposals);
   void markAround(mlir::Operation *op);
   bool mark(mlir::Value value, size_t dimension, const dist::Split &split, int seed);

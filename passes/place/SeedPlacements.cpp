@@ -4,6 +4,7 @@
 #include "dialects/dist/Placement.h"
 #include "dialects/nn/NnDialect.h"
 #include "dialects/nn/NnOps.h"
+#include "dialects/nn/PlacementRules.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -19,10 +20,10 @@ using dist::Placement;
 
 class Seeder {
 public:
-  Seeder(ModuleOp module, dist::MeshAttr mesh, int64_t zero, bool sequence, bool ring)
-      : module(module), mesh(mesh), zero(zero), sequence(sequence), ring(ring) {}
+  Seeder(ModuleOp module, dist::MeshAttr mesh, int64_t zero, bool sequence, StringRef context)
+      : module(module), mesh(mesh), zero(zero), sequence(sequence), context(context) {}
 
-  void run() {
+  LogicalResult run() {
     for (auto parameter : module.getOps<nn::ParameterOp>())
       seedParameter(parameter);
     for (auto state : module.getOps<nn::StateOp>())
@@ -34,13 +35,18 @@ public:
         if (auto tensor = dyn_cast<RankedTensorType>(type))
           function.setArgAttr(index, kAtAttribute, dist::attributeOf(batchPlacement(tensor)));
     module.walk([&](nn::BoundaryOp boundary) { seedBoundary(boundary); });
-    if (ring)
-      module.walk([](Operation *op) {
-        if (auto forward = dyn_cast<nn::AttentionOp>(op))
-          forward.setRing(true);
-        if (auto backward = dyn_cast<nn::AttentionBackwardOp>(op))
-          backward.setRing(true);
-      });
+    if (context == "gather" || mesh.axesOf("context").empty())
+      return success();
+    return failure(module
+                       .walk([&](Operation *op) {
+                         bool isAttention = isa<nn::AttentionOp, nn::AttentionBackwardOp>(op);
+                         if (isAttention && context == "ring")
+                           op->setAttr("ring", UnitAttr::get(op->getContext()));
+                         else if (isAttention && failed(seedAttention(op)))
+                           return WalkResult::interrupt();
+                         return WalkResult::advance();
+                       })
+                       .wasInterrupted());
   }
 
 private:
@@ -69,10 +75,11 @@ private:
     parameter->setAttr(kStorageAttribute, dist::attributeOf(storageOf(type, use)));
   }
 
-  /// The use, and with ZeRO one dimension split further over data_shard: the first that divides evenly, else
-  /// the one of the largest parts.
+  /// The use, and with ZeRO one dimension split further over data_shard and context: the first that divides
+  /// evenly, else the one of the largest parts.
   Placement storageOf(RankedTensorType type, const Placement &use) {
-    ArrayRef<int64_t> axes = mesh.axesOf("data_shard");
+    dist::Axes axes(mesh.axesOf("data_shard"));
+    llvm::append_range(axes, mesh.axesOf("context"));
     if (zero < 1 || axes.empty() || type.getRank() == 0)
       return use;
     int64_t parts = mesh.sizeOf(axes), best = -1, bestSize = 0;
@@ -104,13 +111,31 @@ private:
     state->setAttr(kStorageAttribute, storage);
   }
 
-  /// The first dimension is the batch: split over `data` where it divides.
+  /// The first dimension is the batch, split over `data` where it divides; the second the sequence, split
+  /// over `context`.
   Placement batchPlacement(RankedTensorType type) {
     Placement placement = dist::replicated(mesh, type.getRank());
     ArrayRef<int64_t> axes = mesh.axesOf("data");
     if (type.getRank() > 0 && !axes.empty() && type.getDimSize(0) % mesh.sizeOf(axes) == 0)
       placement.splits[0].axes = dist::Axes(axes);
+    if (type.getRank() > 1)
+      placement.splits[1] = sequenceSplit(type.getDimSize(1), false);
     return placement;
+  }
+
+  /// How a sequence is split: over context, between layers further over tensor. In zigzag, which balances
+  /// causal work, where attention is computed of parts, and both splits divide.
+  dist::Split sequenceSplit(int64_t size, bool isBetweenLayers) {
+    dist::Split split{dist::Axes(mesh.axesOf("context"))};
+    dist::Axes finest = split.axes;
+    if (sequence)
+      llvm::append_range(finest, mesh.axesOf("tensor"));
+    split.zigzag = !split.axes.empty() && context != "all_to_all" && size % (2 * mesh.sizeOf(finest)) == 0;
+    if (isBetweenLayers)
+      split.axes = finest;
+    if (size < mesh.sizeOf(split.axes))
+      split = {};
+    return split;
   }
 
   void seedInputs(nn::StepOp step) {
@@ -127,16 +152,41 @@ private:
   void seedBoundary(nn::BoundaryOp boundary) {
     RankedTensorType type = nn::tensorType(boundary.getResult());
     Placement placement = batchPlacement(type);
-    ArrayRef<int64_t> axes = mesh.axesOf("tensor");
-    if (sequence && type.getRank() > 1 && !axes.empty() && type.getDimSize(1) >= mesh.sizeOf(axes))
-      placement.splits[1].axes = dist::Axes(axes);
+    if (type.getRank() > 1)
+      placement.splits[1] = sequenceSplit(type.getDimSize(1), true);
     boundary->setAttr(kAtAttribute, dist::attributeOf(placement));
+  }
+
+  /// In an attention heads are split over context too, and the sequence is whole.
+  LogicalResult seedAttention(Operation *op) {
+    RankedTensorType type = nn::tensorType(op->getOperand(0));
+    Placement placement = batchPlacement(type);
+    placement.splits[1] = {};
+    nn::ShardingRule rule = cast<nn::ShardingRuleOpInterface>(op).shardingRule();
+    for (StringRef role : {"tensor", "context"})
+      for (int64_t axis : mesh.axesOf(role)) {
+        dist::Split finer = placement.splits[2];
+        finer.axes.push_back(axis);
+        if (nn::shareOut(rule, mesh, rule.operands[0][2], finer))
+          placement.splits[2] = finer;
+        else if (role == "context")
+          return op->emitOpError()
+                 << "has " << type.getDimSize(2) << " heads in "
+                 << nn::tensorType(op->getOperand(op->getNumResults() == 2 ? 1 : 2)).getDimSize(2)
+                 << " groups, split over " << dist::describe(mesh, placement.splits[2].axes)
+                 << ": no whole number of groups, or of heads of one group, is left for "
+                 << dist::describe(mesh, {axis})
+                 << ". Keys and values can be gathered instead: context=gather";
+      }
+    op->setAttr(kAtAttribute, dist::attributeOf(placement));
+    return success();
   }
 
   ModuleOp module;
   dist::MeshAttr mesh;
   int64_t zero;
-  bool sequence, ring;
+  bool sequence;
+  StringRef context; ///< how the positions of its ranks meet in attentions
 };
 
 class SeedPlacementsPass : public impl::SeedPlacementsBase<SeedPlacementsPass> {
@@ -152,7 +202,12 @@ public:
       module.emitError() << "zero is 0, 1, 2 or 3, got " << zero;
       return signalPassFailure();
     }
-    Seeder(module, mesh, zero, sequence, ring).run();
+    if (context != "gather" && context != "all_to_all" && context != "ring") {
+      module.emitError() << "context is gather, all_to_all or ring, got " << context;
+      return signalPassFailure();
+    }
+    if (failed(Seeder(module, mesh, zero, sequence, context).run()))
+      return signalPassFailure();
     module->setAttr(kZeroAttribute, IntegerAttr::get(IntegerType::get(&getContext(), 64), zero));
   }
 };
