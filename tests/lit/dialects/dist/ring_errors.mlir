@@ -259,23 +259,3 @@ func.func @f(%x: !x, %k: !x) {
   }
   return
 }
-
-// -----
-
-#mesh = #dist.mesh<d0 = 2, c0 = 3, c1 = 3 : context = [c0], data = [d0]>
-!x = tensor<4xf32, #dist.local<#mesh, 12, [c0]>>
-!block = tensor<4xf32, #dist.local<#mesh, 4, []>>
-!home = tensor<4xf32, #dist.local<#mesh, 4, [], sum [c0]>>
-func.func @f(%x: !x, %k: !x) {
-  // expected-error @+1 {{expects region 'next' to end with dist.yield}}
-  %y, %h = dist.ring over ["c0"] stays(%x : !x) travels(%k : !x) merged(!x) home(!x) first {
-  ^bb0(%x0: !x, %k0: !block):
-    %y0 = nn.einsum "s,t->s" (%x0, %k0) : (!x, !block) -> !x
-    %h0 = nn.einsum "s,t->t" (%x0, %k0) : (!x, !block) -> !home
-    dist.yield %y0, %h0 : !x, !home
-  } next {
-  ^bb0(%x0: !x, %k0: !block, %y0: !x, %h0: !home):
-    nn.yield
-  }
-  return
-}
