@@ -37,7 +37,7 @@ class BlockPartitioner {
 public:
   explicit BlockPartitioner(Block &block) : block(block) {}
 
-  void run() {
+  LogicalResult run() {
     for (BlockArgument argument : block.getArguments())
       argument.setType(toLocal(argument.getType()));
     for (Operation &op : llvm::make_early_inc_range(block)) {
@@ -57,6 +57,7 @@ public:
       if (auto constant = dyn_cast<nn::ConstantOp>(op))
         shrink(constant);
     }
+    return success();
   }
 
 private:
@@ -149,7 +150,8 @@ public:
         op.setAttr("type", TypeAttr::get(toLocal(op.getAttrOfType<TypeAttr>("type").getValue())));
       for (Region &region : op.getRegions())
         for (Block &block : region)
-          BlockPartitioner(block).run();
+          if (failed(BlockPartitioner(block).run()))
+            return signalPassFailure();
       if (auto function = dyn_cast<func::FuncOp>(op)) {
         auto local = [](TypeRange types) { return llvm::map_to_vector(types, toLocal); };
         function.setType(FunctionType::get(&getContext(), local(function.getArgumentTypes()),

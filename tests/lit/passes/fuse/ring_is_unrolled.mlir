@@ -27,7 +27,7 @@ func.func @forward(%q: !q, %k: !q, %v: !q, %i: !i) -> !q {
   // CHECK: %[[C:.*]]:2 = sched.launch "attention"(%[[Q]], %[[K2]], %[[V2]], %[[I]], %[[I2]])
   // CHECK: %[[ABC:.*]]:2 = sched.launch "attention_merge"(%[[AB]]#0, %[[AB]]#1, %[[C]]#0, %[[C]]#1)
   // CHECK-NOT: shift
-  // CHECK: sched.store "output/0" %[[ABC]]#0
+  // CHECK: sched.store "output/0", %[[ABC]]#0
   %o, %l = nn.attention %q, %k, %v positions(%i, %i) {causal, ring, scale = 0.5 : f64} : (!q, !q, !q, !i, !i) -> (!q, !lse)
   return %o : !q
 }
