@@ -62,15 +62,16 @@ public:
 
 private:
   absl::Status compare(const RingCase &item) {
+    ModuleOp global = item.module.get();
     interpret::Interpreter interpreter(interpret::Types::Exact);
     auto main = [](ModuleOp module) { return module.lookupSymbol<func::FuncOp>("main"); };
-    FailureOr<std::vector<Tensor>> whole = interpreter.run(main(*item.module), item.inputs, {});
+    FailureOr<std::vector<Tensor>> whole = interpreter.run(main(global), item.inputs, {});
     if (failed(whole))
       return absl::InternalError("cannot be interpreted: ");
-    OwningOpRef<ModuleOp> local = item.module->clone();
+    OwningOpRef<ModuleOp> local = global.clone();
     PassManager manager(&context);
     manager.addPass(createPartition());
-    if (failed(verify(*item.module)) || failed(manager.run(*local)))
+    if (failed(verify(global)) || failed(manager.run(*local)))
       return absl::InternalError("cannot be partitioned: ");
     if (const Sabotage *broken = findSabotage(options.sabotage))
       broken->apply(*local); // some cases have nothing to break
