@@ -76,9 +76,9 @@ private:
       if (letter == 'b')
         split.axes = {0};
       if (letter == 's')
-        split = {{1, 2}, draw.zigzag};
+        split = {draw.ringMinor > 1 ? dist::Axes{1, 2} : dist::Axes{1}, draw.zigzag};
       // Where groups do not divide, all ranks need the keys of the one group.
-      if (letter == 'n' || (letter == 'g' && draw.groups % draw.heads == 0))
+      if (draw.heads > 1 && (letter == 'n' || (letter == 'g' && draw.groups % draw.heads == 0)))
         split.axes = {3};
     }
     return placement;
@@ -139,10 +139,14 @@ private:
     place(backward);
     SmallVector<Value> results(forward.getResults());
     llvm::append_range(results, backward.getResults());
-    finishFunction(function, results);
     item.resultNames = {"o", "lse", "dq", "dk", "dv"};
     if (sinks)
       item.resultNames.push_back("dsinks");
+    finishFunction(function, results);
+    for (auto [index, name] : llvm::enumerate(item.resultNames))
+      function.setResultAttr(index, "nn.name", builder.getStringAttr(name));
+    for (unsigned index = 0; index < function.getNumArguments(); ++index)
+      function.setArgAttr(index, "nn.name", builder.getStringAttr(absl::StrCat("input", index)));
     countBytes({key, value, positions}, segments, {key, value});
   }
 
