@@ -176,12 +176,12 @@ private:
     return llvm::is_contained(movable, axis) || llvm::is_contained(target.splits[dimension].axes, axis);
   }
 
-  /// Splits a dimension further; what was whole is cut in zigzag where the target is. False if no zigzag is
-  /// so fine.
+  /// Splits a dimension further; what was whole is cut in zigzag where the target begins like this. False if
+  /// no zigzag is so fine.
   bool addAxis(Placement &placement, size_t dimension, int64_t axis) {
     dist::Split &split = placement.splits[dimension];
     if (split.axes.empty())
-      split.zigzag = target.splits[dimension].zigzag;
+      split.zigzag = target.splits[dimension].zigzag && target.splits[dimension].axes.front() == axis;
     split.axes.push_back(axis);
     return !split.zigzag || whole[dimension] % (2 * mesh.sizeOf(split.axes)) == 0;
   }

@@ -13,13 +13,21 @@ bool disjoint(ArrayRef<int64_t> left, ArrayRef<int64_t> right) {
   return llvm::none_of(left, [&](int64_t axis) { return llvm::is_contained(right, axis); });
 }
 
-/// As much of a split as comes before the first axis that is taken.
-dist::Split majorPart(const dist::Split &split, ArrayRef<int64_t> taken) {
+/// As much of a split as comes before the first axis that another factor has.
+dist::Split majorPart(const dist::Split &split, const nn::FactorSplits &factors, int mine) {
   dist::Split part = split;
-  part.axes.truncate(
-      llvm::find_if(split.axes, [&](int64_t axis) { return llvm::is_contained(taken, axis); }) -
-      split.axes.begin());
+  for (auto [factor, other] : llvm::enumerate(factors))
+    if (static_cast<int>(factor) != mine)
+      part.axes.truncate(
+          llvm::find_if(part.axes, [&](int64_t axis) { return llvm::is_contained(other.axes, axis); }) -
+          part.axes.begin());
   return part;
+}
+
+/// Whether `finer` splits on what `split` has split.
+bool isFiner(const dist::Split &finer, const dist::Split &split) {
+  return !split.axes.empty() && finer.axes.size() > split.axes.size() && finer.zigzag == split.zigzag &&
+         ArrayRef(finer.axes).take_front(split.axes.size()) == ArrayRef(split.axes);
 }
 
 int64_t elementBytes(Value value) { return (nn::tensorType(value).getElementTypeBitWidth() + 7) / 8; }
@@ -54,7 +62,7 @@ bool Propagator::fix(Operation *op, const dist::Placement &placement, std::strin
       decision.seeds[factor] = static_cast<int>(seeds.size());
     }
   }
-  decision.isDecided.assign(rule.factors.size(), true);
+  decision.isFixed = true;
   seeds.push_back({SeedLevel::Parameter, Value(), placement, std::move(source)});
   return true;
 }
@@ -82,7 +90,7 @@ dist::Placement Propagator::wish(Value value) const {
 }
 
 void Propagator::run() {
-  for (SeedLevel level : {SeedLevel::Parameter, SeedLevel::Boundary, SeedLevel::Input}) {
+  for (SeedLevel level : {SeedLevel::Parameter, SeedLevel::Input, SeedLevel::Boundary}) {
     for (auto [index, seed] : llvm::enumerate(seeds)) {
       if (seed.level != level || !seed.value)
         continue;
@@ -135,9 +143,8 @@ template <typename Visit> void Propagator::forEachDimension(Operation *op, Visit
 void Propagator::collectCandidates(Operation *op, SmallVectorImpl<Candidate> &candidates) const {
   const nn::ShardingRule &rule = rules.find(op)->second;
   const Decision &decision = decided.find(op)->second;
-  dist::Axes taken;
-  for (const dist::Split &split : decision.splits)
-    taken = dist::unite(taken, split.axes);
+  if (decision.isFixed)
+    return;
   forEachDimension(op, [&](Value value, size_t dimension, ArrayRef<int> factors) {
     auto found = marks.find(value);
     if (found == marks.end() || found->second.splits[dimension].axes.empty())
@@ -148,8 +155,9 @@ void Propagator::collectCandidates(Operation *op, SmallVectorImpl<Candidate> &ca
       return;
     for (auto [factor, share] : llvm::zip_equal(factors, *shares)) {
       const nn::Factor &properties = rule.factors[factor];
-      dist::Split split = majorPart(share, taken);
-      if (split.axes.empty() || decision.isDecided[factor] || properties.kind == nn::FactorKind::Replicated ||
+      dist::Split split = majorPart(share, decision.splits, factor);
+      if (split.axes.empty() || properties.kind == nn::FactorKind::Replicated ||
+          (decision.isDecided[factor] && !isFiner(split, decision.splits[factor])) ||
           properties.size < mesh.sizeOf(split.axes) || (split.zigzag && !mayZigzag(op, factor, split)))
         continue;
       if (llvm::none_of(candidates, [&](const Candidate &other) {
@@ -215,10 +223,11 @@ bool Propagator::mark(Value value, size_t dimension, const dist::Split &split, i
     mine.splits.resize(nn::tensorType(value).getRank());
     mine.seeds.assign(mine.splits.size(), -1);
   }
-  if (mine.closed || !mine.splits[dimension].axes.empty())
+  const dist::Split &before = mine.splits[dimension];
+  if (mine.closed || (!before.axes.empty() && !isFiner(split, before)))
     return false;
-  for (const dist::Split &other : mine.splits)
-    if (!disjoint(other.axes, split.axes))
+  for (auto [index, other] : llvm::enumerate(mine.splits))
+    if (index != dimension && !disjoint(other.axes, split.axes))
       return false;
   mine.splits[dimension] = split;
   mine.seeds[dimension] = seed;

@@ -2,10 +2,11 @@
 //
 // From a few seeds to a decision for every op. Seeds come in levels; those of a level spread, through the
 // sharding rules and in both directions, as far as they meet no conflict, before the next level begins, and
-// what is decided stays. All ops of a round look at the same state and decide at once, so neither order nor
-// names matter. A conflict (two factors of one op want one axis) waits until nothing else moves; then the
-// conflicts that cost least to settle are settled, each in favor of the factor whose reshards move the fewest
-// bytes, and the spreading goes on.
+// what is decided stays; a later seed may split it further. Of a split that comes along, an op takes as much
+// as stands before the first axis that another of its factors has. All ops of a round look at the same state
+// and decide at once, so neither order nor names matter. A conflict (two factors of one op want one axis)
+// waits until nothing else moves; then the conflicts that cost least to settle are settled, each in favor of
+// the factor whose reshards move the fewest bytes, and the spreading goes on.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_PASSES_PLACE_PROPAGATE_H
@@ -22,9 +23,8 @@
 
 namespace weft {
 
-/// Levels of seeds: the earlier, the stronger. Boundaries may say more than inputs do: what the batch and the
-/// sequence are split over, and between layers the sequence further.
-enum class SeedLevel : uint8_t { Parameter, Boundary, Input };
+/// Levels of seeds: the earlier, the stronger.
+enum class SeedLevel : uint8_t { Parameter, Input, Boundary };
 
 class Propagator {
 public:
@@ -52,6 +52,7 @@ private:
     llvm::SmallVector<bool> isDecided;
     llvm::SmallVector<int> seeds;           ///< per factor: which one decided
     llvm::SmallVector<double> settledBytes; ///< per factor: what settling a conflict cost, or -1
+    bool isFixed = false;
   };
   struct Marks {
     llvm::SmallVector<dist::Split> splits;

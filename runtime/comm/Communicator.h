@@ -6,7 +6,8 @@
 // with arguments that cannot be right gets InvalidArgument before anything is sent.
 //
 // Nothing hangs: ranks whose calls differ, or that wait for each other in different groups, get
-// InvalidArgument with both sides; a call that waits for a rank that has left fails and names it.
+// InvalidArgument with both sides; a rank that is waited for and has left, died, or does not come within the
+// limit of the phase is lost, and then every call of every rank fails (Unavailable) and names it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_COMM_COMMUNICATOR_H
@@ -15,6 +16,7 @@
 #include "kernels/collective/Exchange.h"
 #include "kernels/collective/Fold.h"
 #include "kernels/common/Types.h"
+#include "runtime/comm/RankActivity.h"
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -45,6 +47,11 @@ public:
   virtual absl::Status reduceScatter(std::span<const std::byte> all, std::span<std::byte> mine, DType type,
                                      ReduceKind kind) = 0;
 
+  /// How long a call may wait in each phase, on this rank; forever until it is set.
+  virtual void setLimits(const WaitLimits &limits) = 0;
+  /// The rank begins a phase: what reports of a failure say, and which limit counts.
+  virtual void enter(Phase phase, int64_t step) = 0;
+
   /// Ends the group for all of its ranks: every pending call that not all ranks have joined, and every later
   /// one, fails with the code and payloads of `cause` and the message "rank R gave up: ...". Safe from any
   /// thread; the first cause counts.
@@ -59,6 +66,9 @@ public:
   /// What this rank has sent since the beginning, by operation, its exchanges included.
   virtual Traffic traffic() const = 0;
 };
+
+/// Whether a failure is what another rank gave up with ("rank R gave up: ..."): that rank tells it.
+bool isOfAnotherRank(const absl::Status &status);
 
 } // namespace weft
 

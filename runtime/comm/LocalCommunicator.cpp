@@ -47,7 +47,7 @@ public:
   }
   std::span<const void *const> operands() const override { return channel.operands; }
   std::span<void *const> results() const override { return channel.results; }
-  void meet() override { group->meet(channel); }
+  void meet() override { group->meet(channel, place); }
   void end() override { group->end(channel, place); }
 
 private:
@@ -74,6 +74,8 @@ public:
   absl::Status reduceScatter(std::span<const std::byte> all, std::span<std::byte> mine, DType type,
                              ReduceKind kind) override;
 
+  void setLimits(const WaitLimits &limits) override { group->setLimits(own, limits); }
+  void enter(Phase phase, int64_t step) override { group->enter(own, phase, step); }
   void abort(absl::Status cause) override { group->abort(own, cause); }
   absl::StatusOr<std::shared_ptr<Exchange>> exchange(std::span<const int64_t> ranks) override;
   absl::Status exchangeStatus() const override { return group->keptFailure(own); }

@@ -1,5 +1,7 @@
 #include "runtime/comm/LocalGroup.h"
 
+#include "runtime/comm/CallText.h"
+
 #include "absl/strings/str_cat.h"
 
 #include <algorithm>
@@ -35,15 +37,31 @@ absl::Status LocalGroup::begin(LocalChannel &channel, size_t member, const Colle
   channel.calls[member] = call;
   channel.operands[member] = operand;
   channel.results[member] = result;
+  state.activity.begin(call, channel.opened + 1, channel.members, states.size());
   absl::Status status = join(lock, channel, member);
   if (status.ok()) {
     Traffic::Count &count = state.traffic[call.operation];
     ++count.calls;
     count.bytes += call.sent;
-  } else if (isKept) {
-    state.kept = status;
+    return status;
   }
+  state.activity.end();
+  if (isKept)
+    state.kept = status;
   return status;
+}
+
+/// Waits for `isOver`, in the call that the rank is in; false when the limit of its phase came before.
+template <typename Condition>
+bool LocalGroup::waitInTime(std::unique_lock<std::mutex> &lock, LocalChannel &channel, int rank,
+                            const Condition &isOver) {
+  const RankState &state = states[static_cast<size_t>(rank)];
+  const double left = state.limits.of(state.activity.phase()) - state.activity.seconds();
+  constexpr double forever = 1e9; // more than any limit, and a clock can be asked for it
+  if (left < forever)
+    return channel.changed.wait_for(lock, std::chrono::duration<double>(left), isOver);
+  channel.changed.wait(lock, isOver);
+  return true;
 }
 
 /// Returns OK once all members have joined the call that they published.
@@ -70,8 +88,9 @@ absl::Status LocalGroup::join(std::unique_lock<std::mutex> &lock, LocalChannel &
       fail(absl::InvalidArgumentError(describeCycle()));
   }
   uint64_t meeting = channel.meetings;
-  channel.changed.wait(
-      lock, [&] { return channel.meetings != meeting || !failure.ok() || lostMember(channel) >= 0; });
+  if (!waitInTime(lock, channel, rank,
+                  [&] { return channel.meetings != meeting || !failure.ok() || lostMember(channel) >= 0; }))
+    loseLate(channel, rank);
   if (channel.meetings != meeting)
     return absl::OkStatus();
   channel.joined[member] = false;
@@ -87,29 +106,49 @@ void LocalGroup::open(LocalChannel &channel) {
     states[static_cast<size_t>(rank)].waitsIn = nullptr;
     states[static_cast<size_t>(rank)].inCall = true;
   }
-  std::fill(channel.joined.begin(), channel.joined.end(), false);
   pass(channel);
 }
 
 /// All members have come to a meeting point.
 void LocalGroup::pass(LocalChannel &channel) {
   channel.arrived = 0;
+  std::fill(channel.joined.begin(), channel.joined.end(), false);
   ++channel.meetings;
   channel.changed.notify_all();
 }
 
-void LocalGroup::meet(LocalChannel &channel) {
+void LocalGroup::meet(LocalChannel &channel, size_t member) {
   std::unique_lock<std::mutex> lock(mutex);
+  channel.joined[member] = true;
   if (++channel.arrived == channel.members.size())
     return pass(channel);
+  const int rank = channel.members[member];
   uint64_t meeting = channel.meetings;
-  channel.changed.wait(lock, [&] { return channel.meetings != meeting; });
+  if (waitInTime(lock, channel, rank, [&] { return channel.meetings != meeting || channel.isBroken; }) &&
+      !channel.isBroken)
+    return;
+  loseLate(channel, rank);
+  channel.isBroken = true;
+  channel.changed.notify_all();
+  states[static_cast<size_t>(rank)].kept.Update(refusal(channel, member));
 }
 
 void LocalGroup::end(LocalChannel &channel, size_t member) {
-  meet(channel);
+  meet(channel, member);
   std::lock_guard<std::mutex> lock(mutex);
-  states[static_cast<size_t>(channel.members[member])].inCall = false;
+  RankState &state = states[static_cast<size_t>(channel.members[member])];
+  state.inCall = false;
+  state.activity.end();
+}
+
+void LocalGroup::setLimits(int rank, const WaitLimits &limits) {
+  std::lock_guard<std::mutex> lock(mutex);
+  states[static_cast<size_t>(rank)].limits = limits;
+}
+
+void LocalGroup::enter(int rank, Phase phase, int64_t step) {
+  std::lock_guard<std::mutex> lock(mutex);
+  states[static_cast<size_t>(rank)].activity.enter(phase, step);
 }
 
 void LocalGroup::leave(int rank) {
@@ -120,12 +159,8 @@ void LocalGroup::leave(int rank) {
 }
 
 void LocalGroup::abort(int rank, const absl::Status &cause) {
-  absl::Status status(cause.ok() ? absl::StatusCode::kAborted : cause.code(),
-                      absl::StrCat("rank ", rank, " gave up", cause.ok() ? "" : ": ", cause.message()));
-  cause.ForEachPayload(
-      [&](absl::string_view key, const absl::Cord &payload) { status.SetPayload(key, payload); });
   std::lock_guard<std::mutex> lock(mutex);
-  fail(std::move(status));
+  fail(gaveUp(rank, cause));
 }
 
 void LocalGroup::fail(absl::Status status) {
@@ -134,6 +169,32 @@ void LocalGroup::fail(absl::Status status) {
   failure = std::move(status);
   for (const auto &[ranks, channel] : channels)
     channel->changed.notify_all();
+}
+
+void LocalGroup::lose(std::vector<LostRank> ranks) {
+  if (!failure.ok())
+    return;
+  lost = std::move(ranks);
+  fail(absl::UnavailableError("a rank is lost")); // refusal() says which
+}
+
+/// `rank` has waited too long in a call on `channel`: whoever is in no wait itself holds it up, best one of
+/// those that it waits for.
+void LocalGroup::loseLate(const LocalChannel &channel, int rank) {
+  const RankState &waiting = states[static_cast<size_t>(rank)];
+  std::vector<int> missing, others;
+  for (size_t i = 0; i < channel.members.size(); ++i)
+    if (!channel.joined[i] && states[static_cast<size_t>(channel.members[i])].waitsIn == nullptr)
+      missing.push_back(channel.members[i]);
+  for (size_t other = 0; other < states.size(); ++other)
+    if (static_cast<int>(other) != rank && states[other].waitsIn == nullptr && !states[other].hasLeft)
+      others.push_back(static_cast<int>(other));
+  std::vector<LostRank> late;
+  for (int of : missing.empty() ? others : missing)
+    late.push_back({of, describeAbsence(
+                            waiting.activity, waiting.activity.seconds(), !missing.empty(),
+                            absl::StrCat("it is in ", states[static_cast<size_t>(of)].activity.describe()))});
+  lose(std::move(late));
 }
 
 absl::Status LocalGroup::keptFailure(int rank) const {
@@ -154,14 +215,11 @@ int LocalGroup::lostMember(const LocalChannel &channel) const {
 }
 
 /// Why this member's call cannot go on; OK when it can.
-absl::Status LocalGroup::refusal(const LocalChannel &channel, size_t member) const {
-  if (!failure.ok())
-    return failure;
-  int rank = channel.members[member], lost = lostMember(channel);
-  if (lost < 0)
-    return absl::OkStatus();
-  return absl::UnavailableError(absl::StrCat("rank ", lost, " has left the group; rank ", rank, " waited in ",
-                                             describe(channel, member)));
+absl::Status LocalGroup::refusal(const LocalChannel &channel, size_t member) {
+  const RankState &state = states[static_cast<size_t>(channel.members[member])];
+  if (int left = lostMember(channel); left >= 0)
+    lose({{left, absl::StrCat("has left the job before ", state.activity.describeCall())}});
+  return lost.empty() ? failure : lossReport(lost, channel.members[member], state.activity);
 }
 
 /// InvalidArgument with the first member and the first that differs from it.
@@ -202,22 +260,8 @@ std::string LocalGroup::describeCycle() const {
   return absl::StrCat(text, ": none can go on");
 }
 
-/// As messages call it: all_reduce #12 of 4096 bytes f32 (sum, ...) over ranks 0 1.
 std::string LocalGroup::describe(const LocalChannel &channel, size_t member) const {
-  const CollectiveCall &call = channel.calls[member];
-  std::string text = absl::StrCat(std::string(name(call.operation)), " #", channel.opened + 1);
-  if (call.operation != CollectiveOp::Barrier)
-    absl::StrAppend(&text, " of ", call.bytes, " bytes");
-  if (call.type)
-    absl::StrAppend(&text, " ", std::string(name(*call.type)));
-  if (!call.detail.empty())
-    absl::StrAppend(&text, " (", std::string(call.detail), ")");
-  if (channel.members.size() < states.size()) {
-    absl::StrAppend(&text, " over ranks");
-    for (int rank : channel.members)
-      absl::StrAppend(&text, " ", rank);
-  }
-  return text;
+  return describeCall(channel.calls[member], channel.opened + 1, channel.members, states.size());
 }
 
 } // namespace weft

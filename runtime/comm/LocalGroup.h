@@ -3,14 +3,15 @@
 // The shared state behind local communicators and exchanges: one lock, and a channel for each set of ranks
 // that meets. A call is open until all members of its channel have joined it, and only then can it fail: by a
 // member that differs, that has left, or that waits, directly or through others, for this very member in
-// another channel. Once all have joined, the call runs to its end, whatever happens to the group: that is
-// why peers' memory may be read. Internal to runtime/comm.
+// another channel, or that does not come within the limit of the phase. Once all have joined, the call runs
+// to its end, whatever happens to the group: that is why peers' memory may be read. Only a member that
+// freezes inside the call ends it for the others, whose memory must then stay. Internal to runtime/comm.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_COMM_LOCALGROUP_H
 #define WEFT_RUNTIME_COMM_LOCALGROUP_H
 
-#include "kernels/collective/Exchange.h"
+#include "runtime/comm/RankActivity.h"
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -34,10 +35,11 @@ struct LocalChannel {
   std::vector<CollectiveCall> calls;
   std::vector<const void *> operands;
   std::vector<void *> results;
-  std::vector<bool> joined;
-  size_t arrived = 0;    ///< members at the next meeting point
-  uint64_t meetings = 0; ///< meeting points passed
-  uint64_t opened = 0;   ///< calls that all have joined
+  std::vector<bool> joined; ///< the call, or the next meeting point in it
+  size_t arrived = 0;       ///< members at the next meeting point
+  uint64_t meetings = 0;    ///< meeting points passed
+  uint64_t opened = 0;      ///< calls that all have joined
+  bool isBroken = false;    ///< a member froze inside a call
   std::condition_variable changed;
 };
 
@@ -52,9 +54,11 @@ public:
   /// One call of member `member`; see Exchange. `isKept`: a failure stays, and fails further kept calls.
   absl::Status begin(LocalChannel &channel, size_t member, const CollectiveCall &call, const void *operand,
                      void *result, bool isKept);
-  void meet(LocalChannel &channel);
+  void meet(LocalChannel &channel, size_t member);
   void end(LocalChannel &channel, size_t member);
 
+  void setLimits(int rank, const WaitLimits &limits);
+  void enter(int rank, Phase phase, int64_t step);
   void leave(int rank);
   void abort(int rank, const absl::Status &cause);
   absl::Status keptFailure(int rank) const;
@@ -66,6 +70,8 @@ private:
     size_t member = 0;                     ///< the rank's place there
     bool inCall = false;
     bool hasLeft = false;
+    WaitLimits limits;
+    RankActivity activity;
     absl::Status kept; ///< the first failure of an exchange
     Traffic traffic;
   };
@@ -73,8 +79,13 @@ private:
   absl::Status join(std::unique_lock<std::mutex> &lock, LocalChannel &channel, size_t member);
   void open(LocalChannel &channel);
   void pass(LocalChannel &channel);
+  template <typename Condition>
+  bool waitInTime(std::unique_lock<std::mutex> &lock, LocalChannel &channel, int rank,
+                  const Condition &isOver);
   void fail(absl::Status status);
-  absl::Status refusal(const LocalChannel &channel, size_t member) const;
+  void lose(std::vector<LostRank> ranks);
+  void loseLate(const LocalChannel &channel, int rank);
+  absl::Status refusal(const LocalChannel &channel, size_t member);
   absl::Status difference(const LocalChannel &channel) const;
   int lostMember(const LocalChannel &channel) const;
   bool findCycle(int rank, int target);
@@ -84,9 +95,10 @@ private:
   mutable std::mutex mutex;
   std::vector<RankState> states;
   std::map<std::vector<int>, std::unique_ptr<LocalChannel>> channels;
-  absl::Status failure;      ///< of the whole group
-  std::vector<bool> visited; ///< by findCycle
-  std::vector<int> path;     ///< found by findCycle: each waits for the next, the last for the first
+  absl::Status failure;       ///< of the whole group
+  std::vector<LostRank> lost; ///< why it failed, if it is that
+  std::vector<bool> visited;  ///< by findCycle
+  std::vector<int> path;      ///< found by findCycle: each waits for the next, the last for the first
 };
 
 } // namespace weft

@@ -251,6 +251,15 @@ struct TrainConfig {
 enum class DeviceKind : int { Cpu };
 enum class InstructionSetChoice : int { Auto, Avx2, Avx512, Avx512Bf16 };
 
+/// Seconds that a rank waits in one collective before it takes those that have not come for lost.
+struct TimeoutConfig {
+  double start = 1800;
+  double step = 600;
+  double save = 1800;
+
+  bool operator==(const TimeoutConfig &) const = default;
+};
+
 struct LaunchConfig {
   DeviceKind device = DeviceKind::Cpu;
   /// Unset: ParallelConfig::ranks(), which it equals when it is set.
@@ -260,6 +269,7 @@ struct LaunchConfig {
   /// Bytes of all ranks of this process; unset: the limit of the control group or the memory of the machine.
   std::optional<int64_t> memoryLimit;
   InstructionSetChoice instructionSet = InstructionSetChoice::Auto;
+  TimeoutConfig timeout;
 
   bool operator==(const LaunchConfig &) const = default;
 };

@@ -122,9 +122,7 @@ static int64_t ranksBesideDataShard(const ParallelConfig &parallel) {
   return parallel.dataReplicate * parallel.tensor * parallel.context.size;
 }
 
-/// Whether the heads can be split over these ranks, axis after axis, so that no part has some heads of one
-/// group and some of another: groups first, then the heads of a group.
-static bool headsAreShared(const ModelConfig &model, int64_t tensor, int64_t context) {
+bool headsAreShared(const ModelConfig &model, int64_t tensor, int64_t context) {
   if (model.numKeyValueHeads < 1)
     return false;
   int64_t left = model.numKeyValueHeads, inGroup = model.numAttentionHeads / model.numKeyValueHeads;

@@ -243,6 +243,7 @@ const std::vector<Section> &configSections() {
       {"train.spike", "What is done when the loss jumps."},
       {"train.dump", "Named values of chosen steps, written for `weft compare`."},
       {"launch", "What the run uses of the machine."},
+      {"launch.timeout", "How long ranks wait for each other."},
       {"checkpoint", "When the state is saved."},
       {"eval", "When the loss on held-out data is measured."},
       {"metrics", "What is reported."},

@@ -40,6 +40,22 @@ static void addLaunchKeys(std::vector<Key> &keys) {
                      .choice("avx512", "512-bit vectors")
                      .choice("avx512_bf16", "512-bit vectors and bfloat16 products")
                      .mayChange("bits differ from an unchanged run"));
+  auto addTimeout = [&](std::string phase, FieldBinding binding, std::string doc) {
+    constexpr double least = 0.1, week = 604800;
+    keys.push_back(Key("launch.timeout." + phase, binding, std::move(doc))
+                       .unit("seconds")
+                       .atLeast(least)
+                       .atMost(week)
+                       .mayChange());
+  };
+  addTimeout(
+      "start", fieldOf<&Config::launch, &Launch::timeout, &TimeoutConfig::start>(),
+      "How long a rank waits in one collective before the first step, while rank 0 compiles and prepares "
+      "data. Ranks that have not come by then are lost: every other one names them and the job ends.");
+  addTimeout("step", fieldOf<&Config::launch, &Launch::timeout, &TimeoutConfig::step>(),
+             "The same in a step or an evaluation: more than the slowest one takes.");
+  addTimeout("save", fieldOf<&Config::launch, &Launch::timeout, &TimeoutConfig::save>(),
+             "The same in a save: more than the slowest rank takes to write its part.");
 }
 
 static void addReportKeys(std::vector<Key> &keys) {

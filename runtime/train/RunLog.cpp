@@ -63,6 +63,12 @@ void RunLog::warning(std::string_view text) {
   append(text);
 }
 
+void RunLog::report(std::string_view text) {
+  append(text);
+  const std::string line = absl::StrCat(absl::string_view(text.data(), text.size()), "\n");
+  std::fwrite(line.data(), 1, line.size(), stderr); // which has no buffer
+}
+
 void RunLog::append(std::string_view text) {
   if (descriptor < 0)
     return;

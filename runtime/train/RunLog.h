@@ -29,6 +29,10 @@ public:
   void line(std::string_view text);
   /// On standard error.
   void warning(std::string_view text);
+  /// On standard error of every rank, whether it prints or not, in one write.
+  void report(std::string_view text);
+  /// In the log alone.
+  void note(std::string_view text) { append(text); }
 
 private:
   void append(std::string_view text);

@@ -1,7 +1,8 @@
 //===- RunOnRanks.cpp - The ranks of a program, each on its thread --------===//
 //
 // Devices are opened one after another, before any rank runs: the first one sets what the whole process uses
-// of the processor. Rank 0 runs on the caller's thread.
+// of the processor. One rank alone runs on the caller's thread; of several none does, so that somebody is
+// left to end the process when any of them is frozen.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/train/RunOnRanks.h"
@@ -15,6 +16,10 @@
 #include "absl/strings/str_cat.h"
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
 #include <limits>
 #include <mutex>
 #include <system_error>
@@ -29,7 +34,9 @@ struct Ranks {
   std::vector<std::unique_ptr<Device>> devices;
   std::vector<Executable> executables;
   std::mutex mutex;
+  std::condition_variable changed;
   absl::Status firstFailure;
+  size_t running = 1; ///< ranks that have not left
 };
 
 absl::Status runRank(Ranks &ranks, size_t rank, const RankBody &body) {
@@ -60,31 +67,56 @@ void runRankToItsEnd(Ranks &ranks, size_t rank, const RankBody &body) {
     ranks.communicators[rank]->abort(std::move(status));
   }
   ranks.communicators[rank].reset();
+  std::lock_guard lock(ranks.mutex);
+  --ranks.running;
+  ranks.changed.notify_all();
 }
 
-/// Starts all ranks but the first, or as many as the machine lets.
-absl::Status startOthers(Ranks &ranks, const RankBody &body, std::vector<std::thread> &others) {
+/// Starts a thread for each rank, or for as many as the machine lets: then rank 0 gives up in their place.
+void startThreads(Ranks &ranks, const RankBody &body, std::vector<std::thread> &threads) {
   const size_t count = ranks.communicators.size();
   try {
-    for (size_t rank = 1; rank < count; ++rank)
-      others.emplace_back([&ranks, rank, &body] { runRankToItsEnd(ranks, rank, body); });
+    for (size_t rank = count; rank-- > 0;) {
+      std::lock_guard lock(ranks.mutex);
+      threads.emplace_back([&ranks, rank, &body] { runRankToItsEnd(ranks, rank, body); });
+      ranks.running += rank > 0 ? 1 : 0;
+    }
   } catch (const std::system_error &error) {
-    return absl::ResourceExhaustedError(absl::StrCat("the thread of rank ", others.size() + 1, " of ", count,
-                                                     " cannot be started: ", error.what()));
+    const absl::Status status =
+        absl::ResourceExhaustedError(absl::StrCat("a thread for rank ", count - 1 - threads.size(), " of ",
+                                                  count, " cannot be started: ", error.what()));
+    runRankToItsEnd(ranks, 0, [&](Executor &, Communicator &) { return status; });
   }
-  return absl::OkStatus();
+}
+
+/// Waits until no rank runs. A thread cannot be ended from outside, so one that does not return after a
+/// failure is ended with the process.
+void awaitRanks(Ranks &ranks) {
+  std::unique_lock lock(ranks.mutex);
+  const auto haveEnded = [&] { return ranks.running == 0; };
+  ranks.changed.wait(lock, [&] { return haveEnded() || !ranks.firstFailure.ok(); });
+  if (ranks.changed.wait_for(lock, std::chrono::duration<double>(kSecondsToReturn), haveEnded))
+    return;
+  const absl::Status &failure = ranks.firstFailure;
+  std::string text(failure.message());
+  absl::StrAppend(&text, text.empty() ? "" : "\n", ranks.running, ranks.running == 1 ? " rank" : " ranks",
+                  " did not stop within ", kSecondsToReturn, " s after that: the process ends without them\n");
+  std::fputs(text.c_str(), stderr);
+  std::_Exit(static_cast<int>(exitCodeOf(failure)));
 }
 
 } // namespace
 
-absl::Status runOnRanks(Executable executable, int threads, const RankBody &body) {
+absl::Status runOnRanks(Executable executable, int threads, const RankBody &body,
+                        const CommunicatorWrapper &wrap) {
   const size_t count = static_cast<size_t>(executable.mesh.ranks());
   absl::StatusOr<std::vector<std::unique_ptr<Communicator>>> group =
       createLocalGroup(static_cast<int>(std::min<size_t>(count, std::numeric_limits<int>::max())));
   if (!group.ok())
     return withExitCode(group.status(), ExitCode::Config);
   Ranks ranks;
-  ranks.communicators = *std::move(group);
+  for (std::unique_ptr<Communicator> &communicator : *group)
+    ranks.communicators.push_back(wrap ? wrap(std::move(communicator)) : std::move(communicator));
   for (size_t rank = 0; rank < count; ++rank) {
     absl::StatusOr<std::unique_ptr<Device>> device = openCpuDevice(executable.target.instructionSet, threads);
     if (!device.ok())
@@ -93,12 +125,15 @@ absl::Status runOnRanks(Executable executable, int threads, const RankBody &body
   }
   ranks.executables.assign(count - 1, executable);
   ranks.executables.push_back(std::move(executable));
-  std::vector<std::thread> others;
-  absl::Status started = startOthers(ranks, body, others);
-  runRankToItsEnd(ranks, 0,
-                  started.ok() ? body : RankBody([&](Executor &, Communicator &) { return started; }));
-  for (std::thread &other : others)
-    other.join();
+  if (count == 1) {
+    runRankToItsEnd(ranks, 0, body);
+    return ranks.firstFailure;
+  }
+  std::vector<std::thread> started;
+  startThreads(ranks, body, started);
+  awaitRanks(ranks);
+  for (std::thread &thread : started)
+    thread.join();
   return ranks.firstFailure;
 }
 

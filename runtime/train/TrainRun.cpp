@@ -34,9 +34,9 @@ namespace weft {
 namespace {
 
 /// Keys that the trainer reads and the compiler does not: an executable may be run with others.
-constexpr absl::string_view kRuntimeKeys[] = {"checkpoint.",        "eval.",       "metrics.",
-                                              "generate.",          "train.dump.", "train.spike.",
-                                              "train.on_nonfinite", "data.train["};
+constexpr absl::string_view kRuntimeKeys[] = {
+    "checkpoint.", "eval.",        "metrics.",           "generate.",  "launch.timeout.",
+    "train.dump.", "train.spike.", "train.on_nonfinite", "data.train["};
 
 /// A run on its way to the trainers of its ranks.
 struct Job {
@@ -152,9 +152,24 @@ absl::StatusOr<int64_t> allocatedOnAll(const Executor &executor, Communicator &c
   return bytes;
 }
 
+/// A rank's failure on its way out. Whoever survives a lost rank reports it, on every rank; any other failure
+/// is told once, by whoever started the ranks.
+absl::Status tellFailure(absl::Status status, int rank, RunLog &log) {
+  const std::string text = absl::StrCat("rank ", rank, ": ", status.message());
+  if (status.ok() || isOfAnotherRank(status) || exitCodeOf(status) != ExitCode::PeerLost) {
+    if (!status.ok())
+      log.note(text);
+    return status;
+  }
+  log.report(text);
+  return withExitCode(absl::UnavailableError(""), ExitCode::PeerLost);
+}
+
 /// One rank: its state, then the loop.
 absl::Status trainRank(const TrainRequest &request, const Job &job, RunLog &log, Executor &executor,
                        Communicator &communicator) {
+  const TimeoutConfig &timeout = job.loaded.config.launch.timeout;
+  communicator.setLimits({timeout.start, timeout.step, timeout.save});
   RunIdentity identity{job.loaded.resolvedYaml(), job.tokenizer->checksum(), job.data->checksum(),
                        printMesh(executor.executable().mesh)};
   if (absl::Status status = checkRanksAgree(communicator, identity); !status.ok())
@@ -198,12 +213,15 @@ absl::Status startRanks(const TrainRequest &request, Job &job) {
     job.peakFlops = *measured;
   }
   const int threads = static_cast<int>(job.executable.target.threads);
-  return runOnRanks(std::move(job.executable), threads, [&](Executor &executor, Communicator &communicator) {
-    if (communicator.rank() == 0)
-      return trainRank(request, job, job.log, executor, communicator);
-    absl::StatusOr<RunLog> log = RunLog::open(job.folder.log(communicator.rank()), false);
-    return log.ok() ? trainRank(request, job, *log, executor, communicator) : log.status();
-  });
+  const RankBody body = [&](Executor &executor, Communicator &communicator) {
+    const int rank = communicator.rank();
+    if (rank == 0)
+      return tellFailure(trainRank(request, job, job.log, executor, communicator), rank, job.log);
+    absl::StatusOr<RunLog> log = RunLog::open(job.folder.log(rank), false);
+    return log.ok() ? tellFailure(trainRank(request, job, *log, executor, communicator), rank, *log)
+                    : log.status();
+  };
+  return runOnRanks(std::move(job.executable), threads, body, request.wrapCommunicator);
 }
 
 absl::Status runJob(const TrainRequest &request, Job &job) {

@@ -11,6 +11,7 @@
 
 #include "runtime/config/ConfigLoader.h"
 #include "runtime/executable/Executable.h"
+#include "runtime/train/RunOnRanks.h"
 
 #include <functional>
 #include <string>
@@ -35,6 +36,7 @@ struct TrainRequest {
   /// Compiles `file` with `overrides`; its warnings and errors were printed already.
   std::function<absl::Status(const CompileRequest &)> compile;
   std::function<bool()> stopRequested = [] { return false; };
+  CommunicatorWrapper wrapCommunicator; ///< absent: ranks talk to their group
 };
 
 /// Runs or resumes the run. Every error carries an exit code.

@@ -125,6 +125,7 @@ bool Trainer::isEvery(int64_t interval) const {
 absl::Status Trainer::runStep(bool &stop) {
   StepResult result;
   const auto start = std::chrono::steady_clock::now();
+  context.communicator.enter(Phase::Step, progress.step + 1);
   if (absl::Status status = computeStep(result); !status.ok())
     return status;
   const double seconds = secondsSince(start);
@@ -354,6 +355,7 @@ absl::StatusOr<bool> Trainer::anyoneStops() {
 
 absl::Status Trainer::save() {
   const auto start = std::chrono::steady_clock::now();
+  context.communicator.enter(Phase::Save, progress.step);
   if (leads())
     if (absl::Status status = metrics->sync(); !status.ok())
       return withExitCode(status, ExitCode::Checkpoint);

@@ -46,6 +46,8 @@ class CheckPhasesTest(SystemTest):
             ["data_shard=2", "zero=1", "data_replicate=2"],
             ["data_shard=2", "zero=2", "tensor=2"],
             ["data_shard=2", "zero=3", "tensor=4", "sequence=true"],
+            ["data_shard=2", "zero=2", "tensor=2", "context.size=2"],
+            ["data_shard=2", "zero=3", "tensor=2", "context.size=2", "context.method=all_to_all"],
         ):
             for path in (plain, tied):
                 self.holds(path, *[argument for key in keys for argument in ("--set", f"parallel.{key}")])

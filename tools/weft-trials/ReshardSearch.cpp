@@ -79,13 +79,28 @@ private:
       int axis = here.splits[d].back();
       Whereabouts gathered = here;
       gathered.splits[d].pop_back();
+      if (gathered.splits[d].empty())
+        gathered.zigzag[d] = false;
       offer(gathered, bytes + ring({axis}) * partBytes(gathered));
       for (size_t other = 0; other < shape.size(); ++other)
-        if (other != d) {
-          Whereabouts moved = gathered;
-          moved.splits[other].push_back(axis);
-          offer(moved, bytes + ring({axis}) * partBytes(here));
-        }
+        if (other != d)
+          offerSplit(gathered, other, axis, bytes + ring({axis}) * partBytes(here));
+    }
+  }
+
+  /// The axis may split a whole dimension in either way; in zigzag only what divides.
+  void offerSplit(const Whereabouts &here, size_t d, int axis, double bytes) {
+    for (bool zigzag : {false, true}) {
+      if (!here.splits[d].empty() && zigzag != here.zigzag[d])
+        continue;
+      Whereabouts next = here;
+      next.splits[d].push_back(axis);
+      next.zigzag[d] = zigzag;
+      int64_t chunks = 2;
+      for (int one : next.splits[d])
+        chunks *= axisSizes[one];
+      if (!zigzag || shape[d] % chunks == 0)
+        offer(next, bytes);
     }
   }
 
@@ -98,11 +113,8 @@ private:
       for (size_t i = 0; i < pending.size(); ++i)
         ((subset >> i) & 1u ? axes : reduced.*kind).push_back(pending[i]);
       offer(reduced, bytes + 2 * ring(axes) * partBytes(here));
-      for (size_t d = 0; d < shape.size() && axes.size() == 1; ++d) {
-        Whereabouts scattered = reduced;
-        scattered.splits[d].push_back(axes[0]);
-        offer(scattered, bytes + ring(axes) * partBytes(here));
-      }
+      for (size_t d = 0; d < shape.size() && axes.size() == 1; ++d)
+        offerSplit(reduced, d, axes[0], bytes + ring(axes) * partBytes(here));
     }
   }
 
@@ -111,11 +123,8 @@ private:
       bool isIdle = isReplicatedOver(from, axis) && isReplicatedOver(to, axis);
       if (isIdle || !isReplicatedOver(here, axis))
         continue;
-      for (size_t d = 0; d < shape.size(); ++d) {
-        Whereabouts next = here;
-        next.splits[d].push_back(axis);
-        offer(next, bytes);
-      }
+      for (size_t d = 0; d < shape.size(); ++d)
+        offerSplit(here, d, axis, bytes);
       Whereabouts pending = here;
       pending.sum.insert(std::upper_bound(pending.sum.begin(), pending.sum.end(), axis), axis);
       offer(pending, bytes);

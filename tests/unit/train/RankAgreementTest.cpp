@@ -30,6 +30,8 @@ public:
   absl::Status reduceScatter(std::span<const std::byte>, std::span<std::byte>, DType, ReduceKind) override {
     return absl::OkStatus();
   }
+  void setLimits(const WaitLimits &) override {}
+  void enter(Phase, int64_t) override {}
   void abort(absl::Status) override {}
   absl::StatusOr<std::shared_ptr<Exchange>> exchange(std::span<const int64_t>) override {
     return absl::UnimplementedError("no exchanges");

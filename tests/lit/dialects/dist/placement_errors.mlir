@@ -49,6 +49,12 @@ func.func @f(%x: tensor<4x6xf32, #dist.at<#mesh, [d0], zigzag [c0]>>) { return }
 
 // -----
 
+#mesh = #dist.mesh<c0 = 2, d0 = 2>
+// expected-error @+1 {{zigzag of dimension 1, which no axis splits}}
+func.func @f(%x: tensor<4x6xf32, #dist.at<#mesh, [d0], zigzag []>>) { return }
+
+// -----
+
 #mesh = #dist.mesh<d0 = 2>
 // expected-error @+1 {{i1 has no sum; nn.cast makes it an integer}}
 func.func @f(%x: tensor<4xi1, #dist.at<#mesh, [], sum [d0]>>) { return }

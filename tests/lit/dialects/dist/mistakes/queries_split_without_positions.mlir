@@ -22,8 +22,8 @@ func.func @wrong_keys(%q: tensor<2x6x8x4xf32, #dist.at<#mesh, [], [], [], []>>, 
 // -----
 
 #mesh = #dist.mesh<c0 = 2 : context = [c0]>
-func.func @right(%q: tensor<2x6x8x4xf32, #dist.at<#mesh, [], [c0], [], []>>, %k: tensor<2x6x2x4xf32, #dist.at<#mesh, [], [], [], []>>, %i: tensor<2x6xi32, #dist.at<#mesh, [], [c0]>>, %j: tensor<2x6xi32, #dist.at<#mesh, [], []>>) {
+func.func @right(%q: tensor<2x6x8x4xf32, #dist.at<#mesh, [], [c0], [], []>>, %k: tensor<2x6x2x4xf32, #dist.at<#mesh, [], [], [], []>>, %i: tensor<2x6xi32, #dist.at<#mesh, [], [c0]>>, %j: tensor<2x6xi32, #dist.at<#mesh, [], []>>) -> (tensor<2x6x8x4xf32, #dist.at<#mesh, [], [c0], [], []>>, tensor<2x6x2x4xf32, #dist.at<#mesh, [], [], [], [], sum [c0]>>, tensor<2x6x2x4xf32, #dist.at<#mesh, [], [], [], [], sum [c0]>>) {
   %o, %l = nn.attention %q, %k, %k positions(%i, %j) {causal, scale = 0.5 : f64} : (tensor<2x6x8x4xf32, #dist.at<#mesh, [], [c0], [], []>>, tensor<2x6x2x4xf32, #dist.at<#mesh, [], [], [], []>>, tensor<2x6x2x4xf32, #dist.at<#mesh, [], [], [], []>>, tensor<2x6xi32, #dist.at<#mesh, [], [c0]>>, tensor<2x6xi32, #dist.at<#mesh, [], []>>) -> (tensor<2x6x8x4xf32, #dist.at<#mesh, [], [c0], [], []>>, tensor<2x8x6xf32, #dist.at<#mesh, [], [], [c0]>>)
   %dq, %dk, %dv = nn.attention_backward %o, %q, %k, %k, %o, %l positions(%i, %j) {causal, scale = 0.5 : f64} : (tensor<2x6x8x4xf32, #dist.at<#mesh, [], [c0], [], []>>, tensor<2x6x8x4xf32, #dist.at<#mesh, [], [c0], [], []>>, tensor<2x6x2x4xf32, #dist.at<#mesh, [], [], [], []>>, tensor<2x6x2x4xf32, #dist.at<#mesh, [], [], [], []>>, tensor<2x6x8x4xf32, #dist.at<#mesh, [], [c0], [], []>>, tensor<2x8x6xf32, #dist.at<#mesh, [], [], [c0]>>, tensor<2x6xi32, #dist.at<#mesh, [], [c0]>>, tensor<2x6xi32, #dist.at<#mesh, [], []>>) -> (tensor<2x6x8x4xf32, #dist.at<#mesh, [], [c0], [], []>>, tensor<2x6x2x4xf32, #dist.at<#mesh, [], [], [], [], sum [c0]>>, tensor<2x6x2x4xf32, #dist.at<#mesh, [], [], [], [], sum [c0]>>)
-  return
+  return %dq, %dk, %dv : tensor<2x6x8x4xf32, #dist.at<#mesh, [], [c0], [], []>>, tensor<2x6x2x4xf32, #dist.at<#mesh, [], [], [], [], sum [c0]>>, tensor<2x6x2x4xf32, #dist.at<#mesh, [], [], [], [], sum [c0]>>
 }

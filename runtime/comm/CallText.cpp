@@ -1,0 +1,45 @@
+#include "runtime/comm/CallText.h"
+
+#include "runtime/comm/Communicator.h"
+
+#include "absl/strings/cord.h"
+#include "absl/strings/str_cat.h"
+
+namespace weft {
+
+static constexpr char gaveUpUrl[] = "weft/rank-that-gave-up";
+
+std::string describeCall(const CollectiveCall &call, uint64_t number, std::span<const int> members,
+                         size_t ranks) {
+  std::string text = absl::StrCat(std::string(name(call.operation)), " #", number);
+  if (call.operation != CollectiveOp::Barrier)
+    absl::StrAppend(&text, " of ", call.bytes, " bytes");
+  if (call.type)
+    absl::StrAppend(&text, " ", std::string(name(*call.type)));
+  if (!call.detail.empty())
+    absl::StrAppend(&text, " (", std::string(call.detail), ")");
+  if (members.size() < ranks) {
+    absl::StrAppend(&text, " over ranks");
+    for (int rank : members)
+      absl::StrAppend(&text, " ", rank);
+  }
+  return text;
+}
+
+absl::Status hasLeft(int lost, int waiting, const std::string &call) {
+  return absl::UnavailableError(
+      absl::StrCat("rank ", lost, " has left the group; rank ", waiting, " waited in ", call));
+}
+
+absl::Status gaveUp(int rank, const absl::Status &cause) {
+  absl::Status status(cause.ok() ? absl::StatusCode::kAborted : cause.code(),
+                      absl::StrCat("rank ", rank, " gave up", cause.ok() ? "" : ": ", cause.message()));
+  cause.ForEachPayload(
+      [&](absl::string_view key, const absl::Cord &payload) { status.SetPayload(key, payload); });
+  status.SetPayload(gaveUpUrl, absl::Cord(absl::string_view(std::to_string(rank))));
+  return status;
+}
+
+bool isOfAnotherRank(const absl::Status &status) { return status.GetPayload(gaveUpUrl).has_value(); }
+
+} // namespace weft
