@@ -7,7 +7,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 using namespace mlir;
 
@@ -147,6 +149,7 @@ private:
       function.setResultAttr(index, "nn.name", builder.getStringAttr(name));
     for (unsigned index = 0; index < function.getNumArguments(); ++index)
       function.setArgAttr(index, "nn.name", builder.getStringAttr(absl::StrCat("input", index)));
+    boundCancelling();
     countBytes({key, value, positions}, segments, {key, value});
   }
 
@@ -164,6 +167,29 @@ private:
       result.setType(
           dist::globalType(nn::tensorType(result).getShape(), nn::tensorType(result).getElementType(),
                            nn::resultPlacement(rule, mesh, splits, static_cast<unsigned>(index), {}, {})));
+  }
+
+  /// The gradient of a score is p (do v - D), where D is the mean of do v over the keys: with one key they
+  /// are equal, and rounding is all that is left. So |terms of dq| <= 2 scale |do| max|v| max|k|, and those
+  /// of dk, whose queries add up, likewise with max|q| and the root of how many there are.
+  void boundCancelling() {
+    auto rows = [&](size_t input) {
+      const Tensor &tensor = item.inputs[input];
+      std::vector<double> norms(tensor.reals.size() / tensor.shape.back());
+      for (size_t i = 0; i < tensor.reals.size(); ++i)
+        norms[i / tensor.shape.back()] += tensor.reals[i] * tensor.reals[i];
+      return norms;
+    };
+    auto most = [&](size_t input) {
+      std::vector<double> norms = rows(input);
+      return std::sqrt(*std::max_element(norms.begin(), norms.end()));
+    };
+    std::vector<double> cotangents = rows(3); // inputs are query, key, value, cotangent, ...
+    double common = 2 / std::sqrt(static_cast<double>(draw.dimension)) * most(2) *
+                    std::sqrt(std::accumulate(cotangents.begin(), cotangents.end(), 0.0));
+    item.cancelling.assign(item.resultNames.size(), 0.0);
+    item.cancelling[2] = common * most(1);
+    item.cancelling[3] = common * most(0) * std::sqrt(static_cast<double>(draw.positions * draw.perGroup));
   }
 
   void countBytes(ArrayRef<Value> travel, Value segments, ArrayRef<Value> home) {

@@ -19,6 +19,8 @@ struct RingCase {
   std::vector<Tensor> inputs;
   size_t positionsInput = 0; ///< which of them says where queries and keys are
   std::vector<std::string> resultNames;
+  /// Of each result: a bound of the norm of what it is a difference of; 0 where nothing cancels.
+  std::vector<double> cancelling;
   std::string kind; ///< `ring of 4, zigzag`
   std::set<std::string> features;
   std::string text;
