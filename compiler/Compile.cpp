@@ -38,6 +38,12 @@ private:
   ScopedDiagnosticHandler handler;
 };
 
+int64_t countOps(ModuleOp module) {
+  int64_t ops = 0;
+  module.walk([&](Operation *) { ++ops; });
+  return ops;
+}
+
 std::map<std::string, CompositeCount> readComposites(ModuleOp module) {
   std::map<std::string, CompositeCount> counts;
   if (auto rows = module->getAttrOfType<DictionaryAttr>("weft.composites"))
@@ -58,17 +64,17 @@ absl::StatusOr<Compiled> compileJob(const Config &config, const std::string &res
   if (!module || failed(mlir::verify(*module)))
     return diagnostics.error("build: the program is not valid");
   std::string placement, picture;
-  std::function<void(StringRef, ModuleOp)> observe;
-  if (options.explainPlacement || !options.drawn.empty())
-    observe = [&](StringRef phase, ModuleOp placed) {
-      if (phase != "place")
-        return;
-      if (options.explainPlacement)
-        placement = explainPlacement(placed);
-      if (!options.drawn.empty())
-        picture = drawPlacement(placed, options.drawn);
-    };
-  if (failed(runPhases(*module, config, options.printAfter, options.reproducerPath, "", observe)))
+  PhaseOptions phases{options.printAfter, options.reproducerPath};
+  phases.explain = options.explainPlacement || !options.drawn.empty();
+  phases.observe = [&](StringRef phase, ModuleOp now) {
+    if (phase == "place" && options.explainPlacement)
+      placement = explainPlacement(now);
+    if (phase == "place" && !options.drawn.empty())
+      picture = drawPlacement(now, options.drawn);
+    if (options.clock)
+      options.clock->finish(phase.str(), countOps(now));
+  };
+  if (failed(runPhases(*module, config, phases)))
     return diagnostics.error("the program cannot be compiled");
   FailureOr<Executable> executable = emitExecutable(*module);
   if (failed(executable))
@@ -79,6 +85,8 @@ absl::StatusOr<Compiled> compileJob(const Config &config, const std::string &res
   compiled.executable.target = options.target;
   if (absl::Status status = verify(compiled.executable); !status.ok())
     return absl::InternalError(absl::StrCat("emit: ", std::string(status.message())));
+  if (options.clock)
+    options.clock->finish("emit");
   return compiled;
 }
 

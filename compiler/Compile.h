@@ -2,6 +2,7 @@
 #ifndef WEFT_COMPILER_COMPILE_H
 #define WEFT_COMPILER_COMPILE_H
 
+#include "compiler/PhaseCosts.h"
 #include "passes/memory/MemoryReport.h"
 #include "runtime/config/Config.h"
 #include "runtime/executable/Executable.h"
@@ -20,6 +21,7 @@ struct CompileOptions {
   bool explainPlacement = false;
   std::vector<std::string>
       drawn; ///< shell patterns of what the picture of placements shows; empty: none is made
+  PhaseClock *clock = nullptr; ///< told when a phase ends
 };
 
 /// How often each composite became a kernel, and how often its decomposition.

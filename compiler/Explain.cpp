@@ -118,10 +118,12 @@ absl::Status checkMemoryLimit(const Config &config, const Compiled &compiled, in
   if (report.peakBytes <= limitBytes)
     return absl::OkStatus();
   const int64_t ranks = config.parallel.ranks();
-  std::string text = absl::StrFormat(
-      "memory: this plan needs %s%s (%d bytes), the limit is %s (launch.memory_limit%s).\n   ",
-      mebibytes(report.peakBytes), ranks == 1 ? "" : " per rank", report.peakBytes, mebibytes(limitBytes),
-      ranks == 1 ? "" : absl::StrCat(" over ", ranks, " ranks"));
+  const bool isShare = config.launch.memoryPerRank.value_or(0) != limitBytes;
+  std::string text =
+      absl::StrFormat("memory: this plan needs %s%s (%d bytes), the limit is %s (%s%s).\n   ",
+                      mebibytes(report.peakBytes), ranks == 1 ? "" : " per rank", report.peakBytes,
+                      mebibytes(limitBytes), isShare ? "launch.memory_limit" : "launch.memory_per_rank",
+                      isShare && ranks > 1 ? absl::StrCat(" over ", ranks, " ranks") : "");
   for (const char *category : kCategories)
     if (int64_t bytes = report.categoryBytes(category))
       absl::StrAppendFormat(&text, " %s %s  ", category, mebibytes(bytes));
@@ -143,6 +145,9 @@ absl::Status checkMemoryLimit(const Config &config, const Compiled &compiled, in
   for (const Saving &saving : savings)
     absl::StrAppendFormat(&text, "\n    %s -> %s (%d bytes)%s", saving.text, mebibytes(saving.bytes),
                           saving.bytes, saving.bytes <= limitBytes ? ", fits" : "");
+  if (isShare && ranks > 1)
+    absl::StrAppend(&text,
+                    "\n  If the ranks run elsewhere, launch.memory_per_rank says what each has there.");
   return withExitCode(absl::ResourceExhaustedError(text), ExitCode::OutOfMemory);
 }
 

@@ -143,7 +143,10 @@ const std::vector<Phase> &phases() {
       {"partition", [](PassManager &manager, const Config &, bool) { manager.addPass(createPartition()); }},
       //===-- the scheduled program: when it happens, and where -----------------===//
       {"schedule", [](PassManager &manager, const Config &, bool) { manager.addPass(createSchedule()); }},
-      {"fuse", [](PassManager &manager, const Config &, bool) { manager.addPass(createFuse()); }},
+      {"fuse",
+       [](PassManager &manager, const Config &config, bool) {
+         manager.addPass(createFuse(FuseOptions{config.launch.comm != CommKind::Local}));
+       }},
       // Nothing may change the program after this: every byte has its place.
       {"memory", [](PassManager &manager, const Config &, bool) { manager.addPass(createMemory()); }},
   };
@@ -159,25 +162,23 @@ std::vector<std::string> phaseNames() {
   return names;
 }
 
-LogicalResult runPhases(ModuleOp module, const Config &config, const std::string &printAfter,
-                        const std::string &reproducerPath, const std::string &stopAfter,
-                        const std::function<void(StringRef, ModuleOp)> &observe) {
-  auto print = [&](StringRef phase) {
-    if (phase == printAfter)
+LogicalResult runPhases(ModuleOp module, const Config &config, const PhaseOptions &options) {
+  auto show = [&](StringRef phase) {
+    if (phase == options.printAfter)
       module.print(llvm::outs());
-    if (observe)
-      observe(phase, module);
+    if (options.observe)
+      options.observe(phase, module);
   };
-  print("build");
+  show("build");
   for (const Phase &phase : phases()) {
     PassManager manager(module.getContext());
-    if (!reproducerPath.empty())
-      manager.enableCrashReproducerGeneration(reproducerPath);
-    phase.addPasses(manager, config, static_cast<bool>(observe));
+    if (!options.reproducerPath.empty())
+      manager.enableCrashReproducerGeneration(options.reproducerPath);
+    phase.addPasses(manager, config, options.explain);
     if (failed(manager.run(module)))
       return failure();
-    print(phase.name);
-    if (phase.name == stopAfter)
+    show(phase.name);
+    if (phase.name == options.stopAfter)
       break;
   }
   return success();

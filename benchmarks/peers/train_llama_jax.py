@@ -13,7 +13,8 @@ import os
 import sys
 import time
 
-os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
+DATA, TENSOR = (int(size) for size in os.environ.get("WEFT_PEER_MESH", "2x2").split("x"))
+os.environ["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={DATA * TENSOR}"
 os.environ["JAX_PLATFORMS"] = "cpu"
 
 import jax
@@ -25,7 +26,7 @@ from safetensors.numpy import load_file
 
 from schedule import learningRate
 
-MESH = Mesh(numpy.array(jax.devices()).reshape(2, 2), ("data", "tensor"))
+MESH = Mesh(numpy.array(jax.devices()).reshape(DATA, TENSOR), ("data", "tensor"))
 SPLIT = {"q_proj": P("tensor", None, None), "k_proj": P("tensor", None, None), "v_proj": P("tensor", None, None),
          "o_proj": P(None, "tensor", None), "gate_proj": P("tensor", None), "up_proj": P("tensor", None),
          "down_proj": P(None, "tensor"), "embed_tokens": P("tensor", None), "lm_head": P("tensor", None)}
@@ -42,7 +43,7 @@ def momentSplitOf(name, value):
     """ZeRO-1: `data` along the first dimension that is whole and even."""
     split = list(splitOf(name, value))
     for dimension, size in enumerate(value.shape):
-        if split[dimension] is None and size % 2 == 0:
+        if split[dimension] is None and size % DATA == 0:
             split[dimension] = "data"
             break
     return P(*split)

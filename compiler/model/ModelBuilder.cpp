@@ -24,14 +24,12 @@ Value ModelBuilder::parameter(StringRef name, ArrayRef<int64_t> shape, Parameter
                               ParameterTraits traits) {
   auto here = scope(name);
   auto tensor = type(shape, builder.getF32Type());
-  if (!module.lookupSymbol(path)) {
+  if (declared.insert(path).second) {
     OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPoint(module.getBody(), module.getBody()->begin());
-    for (Operation &op : *module.getBody()) {
-      if (!isa<nn::ParameterOp>(op))
-        break;
-      builder.setInsertionPointAfter(&op);
-    }
+    if (last)
+      builder.setInsertionPointAfter(last);
+    else
+      builder.setInsertionPointToStart(module.getBody());
     auto parameter = create<nn::ParameterOp>(path, tensor, initializer.kind, llvm::APFloat(initializer.mean),
                                              llvm::APFloat(initializer.deviation));
     if (traits.oneDimensional)
@@ -40,6 +38,7 @@ Value ModelBuilder::parameter(StringRef name, ArrayRef<int64_t> shape, Parameter
       parameter->setAttr("nn.tensor_dimension", builder.getI64IntegerAttr(traits.tensorDimension));
     if (traits.wholeParts)
       parameter->setAttr("nn.whole_parts", builder.getUnitAttr());
+    last = parameter;
   }
   return read(path, tensor);
 }

@@ -12,6 +12,7 @@
 #include "dialects/nn/ValueBuilder.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringSet.h"
 
 #include <string>
 
@@ -38,6 +39,7 @@ struct ParameterTraits {
   bool wholeParts = false;
 };
 
+/// The module it writes into holds no parameters yet.
 class ModelBuilder : public nn::ValueBuilder {
 public:
   ModelBuilder(mlir::ModuleOp module, mlir::OpBuilder &builder);
@@ -65,6 +67,8 @@ public:
 private:
   mlir::ModuleOp module;
   std::string path;
+  llvm::StringSet<> declared;      ///< parameters, by their whole names
+  mlir::Operation *last = nullptr; ///< of them
 };
 
 } // namespace weft

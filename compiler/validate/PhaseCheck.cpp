@@ -164,10 +164,10 @@ FailureOr<PhaseReport> checkPhases(ModuleOp module, const Config &config, uint64
     return module.emitError() << "--sabotage " << sabotage
                               << ": there is none of this name. There are: " << sabotageNames();
   PhaseChecker checker(seed, broken);
-  LogicalResult ran = runPhases(module, config, "", "", "fuse", [&](StringRef phase, ModuleOp after) {
-    checker.observe(phase.str(), after);
-  });
-  if (failed(ran) || checker.failed)
+  PhaseOptions phases;
+  phases.stopAfter = "fuse";
+  phases.observe = [&](StringRef phase, ModuleOp after) { checker.observe(phase.str(), after); };
+  if (failed(runPhases(module, config, phases)) || checker.failed)
     return failure();
   return std::move(checker.report);
 }

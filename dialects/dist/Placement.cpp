@@ -3,6 +3,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <algorithm>
+
 using namespace mlir;
 
 namespace weft::dist {
@@ -100,7 +102,7 @@ Axes unite(ArrayRef<int64_t> left, ArrayRef<int64_t> right) {
   for (int64_t axis : right)
     if (!llvm::is_contained(all, axis))
       all.push_back(axis);
-  llvm::sort(all);
+  std::sort(all.begin(), all.end());
   return all;
 }
 

@@ -16,7 +16,8 @@
 
 namespace weft::dist {
 
-using Axes = llvm::SmallVector<int64_t, 4>;
+/// Room for the prime factors of a large mesh: placements are taken apart all the time.
+using Axes = llvm::SmallVector<int64_t, 12>;
 
 /// The attribute of a module that says its mesh.
 inline constexpr llvm::StringLiteral kMeshAttribute = "dist.mesh";

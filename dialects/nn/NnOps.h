@@ -44,4 +44,9 @@
 #define GET_OP_CLASSES
 #include "dialects/nn/NnShape.h.inc"
 
+namespace weft::nn {
+/// Refuses a second write to one variable in a block: the update of a step, or an action.
+mlir::LogicalResult verifyWritesOnce(mlir::Block &block);
+} // namespace weft::nn
+
 #endif // WEFT_DIALECTS_NN_NNOPS_H

@@ -19,8 +19,13 @@ std::optional<SmallVector<dist::Split>> shareOut(const ShardingRule &rule, dist:
     shares[0] = split;
     return shares;
   }
-  if (split.zigzag)
-    return std::nullopt;
+  if (split.zigzag) { // of one factor, beside which the others are nothing
+    auto isMany = [&](int factor) { return rule.factors[factor].size > 1; };
+    if (llvm::count_if(factors, isMany) != 1)
+      return std::nullopt;
+    shares[llvm::find_if(factors, isMany) - factors.begin()] = split;
+    return shares;
+  }
   size_t at = 0;
   int64_t left = rule.factors[factors[0]].size;
   for (int64_t axis : split.axes) {

@@ -5,6 +5,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -81,11 +82,18 @@ LogicalResult WriteOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto step = dyn_cast<StepOp>(parent);
   if (isa<FunctionOpInterface, ModuleOp>(parent) || (step && (*this)->getParentRegion() != &step.getUpdate()))
     return emitOpError() << "may stand only in the update of an nn.step";
-  for (auto other : (*this)->getBlock()->getOps<WriteOp>())
-    if (other != *this && other.getVariable() == getVariable() && other->isBeforeInBlock(*this))
-      return emitOpError() << "writes " << getVariableAttr() << " a second time";
   return verifyUse(*this, getVariableAttr(), getValue().getType(), symbols);
 }
+
+namespace weft::nn {
+LogicalResult verifyWritesOnce(Block &block) {
+  llvm::DenseSet<Attribute> written;
+  for (auto write : block.getOps<WriteOp>())
+    if (!written.insert(write.getVariableAttr()).second)
+      return write.emitOpError() << "writes " << write.getVariableAttr() << " a second time";
+  return success();
+}
+} // namespace weft::nn
 
 //===----------------------------------------------------------------------===//
 // boundary
@@ -172,6 +180,8 @@ LogicalResult StepOp::verifyRegions() {
     for (BlockArgument argument : region->getArguments())
       if (!isa<RankedTensorType>(argument.getType()))
         return emitOpError() << "expects arguments that are tensors, got " << argument.getType();
+  if (failed(verifyWritesOnce(getUpdate().front())))
+    return failure();
   auto prepareYield = dyn_cast<YieldOp>(getPrepare().front().getTerminator());
   auto carry = dyn_cast<CarryOp>(getMicrobatch().front().getTerminator());
   auto updateYield = dyn_cast<YieldOp>(getUpdate().front().getTerminator());

@@ -1,5 +1,7 @@
 #include "dialects/sched/SchedDialect.h"
 
+#include "dialects/nn/NnOps.h"
+
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
@@ -40,6 +42,50 @@ LogicalResult verifyStores(ActionOp action) {
 }
 } // namespace
 
+namespace {
+LogicalResult verifySlot(Operation *op, SlotOp slot, StringRef name, Type type) {
+  if (!slot)
+    return op->emitOpError() << "names slot \"" << name << "\", which this program does not have";
+  if (slot.getType() != type)
+    return op->emitOpError() << "expects type " << slot.getType() << " of slot \"" << name << "\", got "
+                             << type;
+  return success();
+}
+
+LogicalResult verifyLoad(LoadOp load, SlotOp slot, uint64_t microbatches) {
+  if (failed(verifySlot(load, slot, load.getSlot(), load.getResult().getType())))
+    return failure();
+  auto action = load->getParentOfType<ActionOp>();
+  bool names = slot.getPerMicrobatch() && action && !action.getPerMicrobatch();
+  if (names != load.getMicrobatch().has_value())
+    return load.emitOpError()
+           << "expects a microbatch exactly if the slot is per microbatch and the action is not";
+  if (names && *load.getMicrobatch() >= microbatches)
+    return load.emitOpError() << "expects a microbatch below " << microbatches << ", got "
+                              << static_cast<int64_t>(*load.getMicrobatch());
+  return success();
+}
+
+LogicalResult verifyStore(StoreOp store, SlotOp slot) {
+  if (slot && slot.getKind() == SlotKind::input)
+    return store.emitOpError() << "cannot write input \"" << store.getSlot() << "\"";
+  return verifySlot(store, slot, store.getSlot(), store.getValue().getType());
+}
+
+/// Every load and store of the program against the slot that it names.
+LogicalResult verifySlotUses(ProgramOp program, const llvm::StringMap<SlotOp> &slots) {
+  WalkResult walked = program.walk([&](Operation *op) {
+    LogicalResult fits = success();
+    if (auto load = dyn_cast<LoadOp>(op))
+      fits = verifyLoad(load, slots.lookup(load.getSlot()), program.getMicrobatches());
+    else if (auto store = dyn_cast<StoreOp>(op))
+      fits = verifyStore(store, slots.lookup(store.getSlot()));
+    return failed(fits) ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return failure(walked.wasInterrupted());
+}
+} // namespace
+
 LogicalResult ProgramOp::verifyRegions() {
   if (static_cast<int64_t>(getMicrobatches()) < 1)
     return emitOpError() << "expects at least one microbatch, got "
@@ -47,22 +93,24 @@ LogicalResult ProgramOp::verifyRegions() {
   if (getBody().getNumArguments() != 0)
     return emitOpError() << "has no block arguments: inputs are slots";
   llvm::StringMap<ActionOp> actions;
-  llvm::StringSet<> slots;
+  llvm::StringMap<SlotOp> slots;
   for (Operation &op : getBody().front()) {
     if (auto action = dyn_cast<ActionOp>(op)) {
       if (!actions.insert({action.getName(), action}).second)
         return action.emitOpError() << "is the second of this name";
       if (action.getBody().getNumArguments() != 0)
         return action.emitOpError() << "has no block arguments: values come from slots";
-      if (failed(verifyStores(action)))
+      if (failed(verifyStores(action)) || failed(nn::verifyWritesOnce(action.getBody().front())))
         return failure();
     } else if (auto slot = dyn_cast<SlotOp>(op)) {
-      if (!slots.insert(slot.getName()).second)
+      if (!slots.insert({slot.getName(), slot}).second)
         return slot.emitOpError() << "is the second of this name";
     } else if (!isa<RunOp>(op)) {
       return op.emitOpError() << "may not stand in a program: it holds slots, actions and runs";
     }
   }
+  if (failed(verifySlotUses(*this, slots)))
+    return failure();
   llvm::StringMap<uint64_t> nextMicrobatch;
   for (auto run : getBody().front().getOps<RunOp>()) {
     ActionOp action = actions.lookup(run.getAction());
@@ -92,46 +140,14 @@ LogicalResult SlotOp::verify() {
   return success();
 }
 
-namespace {
-SlotOp findSlot(Operation *op, StringRef name) {
-  if (auto program = op->getParentOfType<ProgramOp>())
-    for (auto slot : program.getBody().front().getOps<SlotOp>())
-      if (slot.getName() == name)
-        return slot;
-  return {};
+// Slots are looked up by the program, once for all: here is what a load or store knows without it.
+static LogicalResult verifyInProgram(Operation *op, StringRef slot) {
+  if (op->getParentOfType<ProgramOp>())
+    return success();
+  return op->emitOpError() << "names slot \"" << slot << "\", which this program does not have";
 }
-LogicalResult verifySlot(Operation *op, SlotOp slot, StringRef name, Type type) {
-  if (!slot)
-    return op->emitOpError() << "names slot \"" << name << "\", which this program does not have";
-  if (slot.getType() != type)
-    return op->emitOpError() << "expects type " << slot.getType() << " of slot \"" << name << "\", got "
-                             << type;
-  return success();
-}
-} // namespace
-
-LogicalResult LoadOp::verify() {
-  SlotOp slot = findSlot(*this, getSlot());
-  if (failed(verifySlot(*this, slot, getSlot(), getResult().getType())))
-    return failure();
-  auto action = (*this)->getParentOfType<ActionOp>();
-  bool names = slot.getPerMicrobatch() && action && !action.getPerMicrobatch();
-  if (names != getMicrobatch().has_value())
-    return emitOpError()
-           << "expects a microbatch exactly if the slot is per microbatch and the action is not";
-  uint64_t microbatches = (*this)->getParentOfType<ProgramOp>().getMicrobatches();
-  if (names && *getMicrobatch() >= microbatches)
-    return emitOpError() << "expects a microbatch below " << microbatches << ", got "
-                         << static_cast<int64_t>(*getMicrobatch());
-  return success();
-}
-
-LogicalResult StoreOp::verify() {
-  SlotOp slot = findSlot(*this, getSlot());
-  if (slot && slot.getKind() == SlotKind::input)
-    return emitOpError() << "cannot write input \"" << getSlot() << "\"";
-  return verifySlot(*this, slot, getSlot(), getValue().getType());
-}
+LogicalResult LoadOp::verify() { return verifyInProgram(*this, getSlot()); }
+LogicalResult StoreOp::verify() { return verifyInProgram(*this, getSlot()); }
 
 LogicalResult ViewOp::verify() {
   auto from = cast<RankedTensorType>(getOperand().getType()),

@@ -20,9 +20,14 @@ BoxCopy BoxCopy::along(size_t dimension, const TensorType &source, int64_t fromS
   return copy;
 }
 
+bool BoxCopy::isInPlace(const void *source, const void *target) const {
+  return outer * rowsA * middle == 1 && static_cast<const std::byte *>(source) + from.startB * innerBytes ==
+                                            static_cast<const std::byte *>(target) + to.startB * innerBytes;
+}
+
 void BoxCopy::run(const void *source, void *target, int64_t begin, int64_t end) const {
   int64_t run = rowsB * innerBytes;
-  if (run == 0)
+  if (run == 0 || isInPlace(source, target))
     return;
   auto offset = [&](const Side &side, int64_t outerIndex, int64_t row, int64_t between) {
     return (((outerIndex * side.sizeA + side.startA + row) * middle + between) * side.sizeB + side.startB) *

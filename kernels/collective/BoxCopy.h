@@ -35,7 +35,9 @@ struct BoxCopy {
 
   /// Bytes of the box at one index of outer.
   int64_t bytesPerOuter() const { return rowsA * middle * rowsB * innerBytes; }
-  /// Copies the indices [begin, end) of outer. The tensors do not overlap.
+  /// Whether a box that is one run of bytes lies where it should be already.
+  bool isInPlace(const void *source, const void *target) const;
+  /// Copies the indices [begin, end) of outer, unless isInPlace(). The tensors do not overlap else.
   void run(const void *source, void *target, int64_t begin, int64_t end) const;
 };
 

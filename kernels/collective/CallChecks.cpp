@@ -100,8 +100,8 @@ absl::Status expectPart(const KernelCall &call, const RankGroup &group, int64_t 
                      ", the types say ", part);
 }
 
-std::unique_ptr<Kernel> makeKernelWithoutRank(bool isInPlace) {
-  return makeRankKernel([](const KernelArguments &, ThreadPool &) {}, isInPlace);
+std::unique_ptr<Kernel> makeKernelWithoutRank(KernelMemory memory) {
+  return makeRankKernel([](const KernelArguments &, ThreadPool &) {}, memory);
 }
 
 int64_t sizeOfDimensions(const std::vector<int64_t> &shape, size_t begin, size_t end) {

@@ -138,6 +138,11 @@ std::optional<KernelCall> kernelCallFor(Operation *op) {
   return call;
 }
 
+CallIdentity identityOf(sched::LaunchOp launch) {
+  return {launch.getKernelAttr(), launch.getSettings(),
+          FunctionType::get(launch.getContext(), launch->getOperandTypes(), launch->getResultTypes())};
+}
+
 KernelCall kernelCallOf(sched::LaunchOp launch) {
   KernelCall call;
   call.name = launch.getKernel().str();

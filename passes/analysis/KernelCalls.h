@@ -13,6 +13,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 
 #include <optional>
+#include <tuple>
 
 namespace weft {
 
@@ -21,6 +22,10 @@ TensorType toTensorType(mlir::RankedTensorType type);
 /// The call that computes an nn op as one kernel; none for ops that are no kernel of their own: element-wise
 /// ops, and composites that exist only as their decomposition.
 std::optional<KernelCall> kernelCallFor(mlir::Operation *op);
+
+/// Equal for launches of equal calls, and cheap: uniqued name, settings and types.
+using CallIdentity = std::tuple<mlir::Attribute, mlir::Attribute, mlir::Type>;
+CallIdentity identityOf(sched::LaunchOp launch);
 
 /// The call of a launch.
 KernelCall kernelCallOf(sched::LaunchOp launch);

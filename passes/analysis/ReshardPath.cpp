@@ -1,5 +1,7 @@
 #include "passes/analysis/ReshardPath.h"
 
+#include "passes/analysis/AxisBundles.h"
+
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -14,17 +16,59 @@ using dist::Placement;
 
 /// What a step costs beside its bytes: with it, of two walks of equal bytes the one of fewer steps wins.
 constexpr double kStepCost = 1.0 / 1024;
-/// Detours are looked at for tensors of at most so many dimensions, over at most so many axes.
+/// Up to so many axes each is looked at by itself; more of them, in bundles.
+constexpr size_t kFewAxes = 3;
+/// Detours are looked at for tensors of at most so many dimensions, over few axes or bundles.
 constexpr size_t kDimensionsOfDetours = 4;
-constexpr int64_t kAxesOfDetours = 3;
 
+/// A tensor in parts.
+struct WholeTensor {
+  ArrayRef<int64_t> shape;
+  int64_t elementBytes;
+
+  double partBytes(const Placement &placement) const {
+    auto bytes = static_cast<double>(elementBytes);
+    for (int64_t size : dist::partShape(shape, placement))
+      bytes *= static_cast<double>(size);
+    return bytes;
+  }
+
+  /// What a rank sends in a step from one placement to another.
+  double sentBytes(const ReshardStep &step, const Placement &before) const {
+    auto ranks = static_cast<double>(before.mesh.sizeOf(step.axes));
+    double share = (ranks - 1) / ranks;
+    switch (step.kind) {
+    case ReshardKind::AllGather:
+      return share * partBytes(step.after);
+    case ReshardKind::AllReduce:
+      return 2 * share * partBytes(before);
+    case ReshardKind::ReduceScatter:
+    case ReshardKind::AllToAll:
+      return share * partBytes(before);
+    case ReshardKind::Slice:
+    case ReshardKind::KeepFirst:
+      return 0;
+    }
+    llvm_unreachable("all kinds are listed");
+  }
+};
+
+/// Steps of one axis each; an all-reduce may take several.
 class PathSearch {
 public:
-  PathSearch(ArrayRef<int64_t> whole, int64_t elementBytes, const Placement &target)
-      : whole(whole), elementBytes(elementBytes), target(target), mesh(target.mesh) {}
+  /// `undivided` axes (bundles of several) leave a dimension for another only where both divide.
+  PathSearch(const WholeTensor &tensor, const Placement &target, bool undivided)
+      : tensor(tensor), target(target), mesh(target.mesh), undivided(undivided) {}
 
   SmallVector<ReshardStep> run(const Placement &from) {
-    findMovable(from);
+    Axes involved = involvedAxes(from, target);
+    isWide = involved.size() > kFewAxes;
+    // A detour may be cheaper: what is replicated, sliced first, makes the steps in between smaller, and an
+    // axis may wait in another dimension. With few axes in the two placements all detours are looked at; with
+    // many, an axis goes only where the target has it. Axes that neither placement has stay out of it: a
+    // data-parallel reduction is no matter of the tensor axis.
+    if (!isWide && tensor.shape.size() <= kDimensionsOfDetours)
+      movable = involved;
     states.push_back({from, 0, -1, {}});
     known[dist::attributeOf(from)] = 0;
     queue.push({0, 0});
@@ -48,28 +92,6 @@ private:
     ReshardStep step;
   };
 
-  /// A detour may be cheaper: what is replicated, sliced first, makes the steps in between smaller, and an
-  /// axis may wait in another dimension. With few axes in the two placements all detours are looked at; with
-  /// many, an axis goes only where the target has it. Axes that neither placement has stay out of it: a
-  /// data-parallel reduction is no matter of the tensor axis.
-  void findMovable(const Placement &from) {
-    Axes involved;
-    for (const Placement *placement : {&from, &target}) {
-      for (const dist::Split &split : placement->splits)
-        involved = dist::unite(involved, split.axes);
-      involved = dist::unite(involved, placement->allPending());
-    }
-    if (whole.size() <= kDimensionsOfDetours && static_cast<int64_t>(involved.size()) <= kAxesOfDetours)
-      movable = involved;
-  }
-
-  double bytesOf(const Placement &placement) {
-    double elements = static_cast<double>(elementBytes);
-    for (int64_t size : dist::partShape(whole, placement))
-      elements *= static_cast<double>(size);
-    return elements;
-  }
-
   void expand(int64_t index) {
     Placement here = states[index].placement;
     for (auto [dimension, split] : llvm::enumerate(here.splits))
@@ -77,14 +99,10 @@ private:
         leaveDimension(index, here, static_cast<int64_t>(dimension));
     for (dist::PendingKind kind : dist::kPendingKinds)
       reduce(index, here, here.pending(kind), target.pending(kind), kind);
+    bool first = true;
     for (size_t axis = 0; axis < mesh.getSizes().size(); ++axis)
       if (here.isReplicatedOver(static_cast<int64_t>(axis)))
-        splitReplicated(index, here, static_cast<int64_t>(axis));
-  }
-
-  double share(ArrayRef<int64_t> axes) {
-    auto size = static_cast<double>(mesh.sizeOf(axes));
-    return (size - 1) / size;
+        splitReplicated(index, here, static_cast<int64_t>(axis), first);
   }
 
   /// Takes the minor axis off a dimension: gathered, or moved to another dimension.
@@ -93,35 +111,45 @@ private:
     Placement next = here;
     next.splits[dimension].axes.pop_back();
     next.splits[dimension].zigzag &= !next.splits[dimension].axes.empty();
-    reach(index, {ReshardKind::AllGather, {axis}, dimension, 0, {}, next, share({axis}) * bytesOf(next)});
+    reach(index, {ReshardKind::AllGather, {axis}, dimension, 0, {}, next});
     for (size_t other = 0; other < here.splits.size(); ++other) {
-      if (static_cast<int64_t>(other) == dimension || !wants(other, axis))
+      if (static_cast<int64_t>(other) == dimension || !wants(here, other, axis) ||
+          (undivided && !(divides(next, dimension, axis) && divides(next, other, axis))))
         continue;
       Placement moved = next;
       if (!addAxis(moved, other, axis))
         continue;
-      reach(index, {ReshardKind::AllToAll,
-                    {axis},
-                    dimension,
-                    static_cast<int64_t>(other),
-                    {},
-                    moved,
-                    share({axis}) * bytesOf(here)});
+      reach(index,
+            {ReshardKind::AllToAll, {axis}, dimension, static_cast<int64_t>(other), {}, std::move(moved)});
     }
   }
 
-  /// Reduces what the target has reduced: all in one, which sends less than one axis after another, or one of
-  /// them. On a detour also what the target has pending: a sum becomes pending again for nothing.
+  /// Whether what a rank has of a dimension can be cut evenly over one more axis.
+  bool divides(const Placement &placement, size_t dimension, int64_t axis) {
+    return dist::partSize(mesh, tensor.shape[dimension], placement.splits[dimension]) %
+               mesh.getSizes()[axis] ==
+           0;
+  }
+
+  /// Reduces what the target has reduced: all in one, which sends less than one axis after another, or a part
+  /// of them. On a detour also what the target has pending: a sum becomes pending again for nothing.
   void reduce(int64_t index, const Placement &here, const Axes &pending, const Axes &wanted,
               dist::PendingKind kind) {
     Axes due = dist::without(pending, wanted);
     if (due.size() > 1)
       allReduce(index, here, due, kind);
+    if (isWide) {
+      Axes unsplit;
+      llvm::copy_if(due, std::back_inserter(unsplit), [&](int64_t axis) { return !target.splitsOver(axis); });
+      if (!unsplit.empty())
+        allReduce(index, here, unsplit, kind);
+    }
     for (int64_t axis : pending) {
       if (!llvm::is_contained(due, axis) &&
           (kind != dist::PendingKind::sum || !llvm::is_contained(movable, axis)))
         continue;
-      allReduce(index, here, {axis}, kind);
+      if (!isWide || due.size() == 1)
+        allReduce(index, here, {axis}, kind);
       reduceScatter(index, here, axis, kind);
     }
   }
@@ -132,14 +160,13 @@ private:
   }
 
   void allReduce(int64_t index, const Placement &here, const Axes &axes, dist::PendingKind kind) {
-    reach(index, {ReshardKind::AllReduce, axes, 0, 0, kind, reduced(here, axes, kind),
-                  2 * share(axes) * bytesOf(here)});
+    reach(index, {ReshardKind::AllReduce, axes, 0, 0, kind, reduced(here, axes, kind)});
   }
 
   void reduceScatter(int64_t index, const Placement &here, int64_t axis, dist::PendingKind kind) {
     Placement next = reduced(here, {axis}, kind);
     for (size_t dimension = 0; dimension < here.splits.size(); ++dimension) {
-      if (!wants(dimension, axis))
+      if (!wants(here, dimension, axis))
         continue;
       Placement scattered = next;
       if (!addAxis(scattered, dimension, axis))
@@ -149,31 +176,36 @@ private:
                     static_cast<int64_t>(dimension),
                     0,
                     kind,
-                    scattered,
-                    share({axis}) * bytesOf(here)});
+                    std::move(scattered)});
     }
   }
 
-  void splitReplicated(int64_t index, const Placement &here, int64_t axis) {
+  /// `first` until an axis became a pending sum: the order of many does not matter.
+  void splitReplicated(int64_t index, const Placement &here, int64_t axis, bool &first) {
     for (size_t dimension = 0; dimension < here.splits.size(); ++dimension) {
-      if (!wants(dimension, axis))
+      if (!wants(here, dimension, axis))
         continue;
       Placement next = here;
       if (!addAxis(next, dimension, axis))
         continue;
-      reach(index, {ReshardKind::Slice, {axis}, static_cast<int64_t>(dimension), 0, {}, next, 0});
+      reach(index, {ReshardKind::Slice, {axis}, static_cast<int64_t>(dimension), 0, {}, std::move(next)});
     }
     // A zero is no neutral term of a log-sum-exp: that is taken first.
-    if (llvm::is_contained(target.sum, axis) && here.lse.empty()) {
+    if (llvm::is_contained(target.sum, axis) && here.lse.empty() && (first || !isWide)) {
       Placement next = here;
       next.sum = dist::unite(next.sum, {axis});
-      reach(index, {ReshardKind::KeepFirst, {axis}, 0, 0, {}, next, 0});
+      reach(index, {ReshardKind::KeepFirst, {axis}, 0, 0, {}, std::move(next)});
+      first = false;
     }
   }
 
-  /// Whether it is worth looking at this dimension split over the axis.
-  bool wants(size_t dimension, int64_t axis) {
-    return llvm::is_contained(movable, axis) || llvm::is_contained(target.splits[dimension].axes, axis);
+  /// Whether it is worth looking at this dimension split further over the axis.
+  bool wants(const Placement &here, size_t dimension, int64_t axis) {
+    if (llvm::is_contained(movable, axis))
+      return true;
+    ArrayRef<int64_t> wanted = target.splits[dimension].axes, have = here.splits[dimension].axes;
+    return have.size() < wanted.size() && wanted[have.size()] == axis &&
+           wanted.take_front(have.size()) == have;
   }
 
   /// Splits a dimension further; what was whole is cut in zigzag where the target begins like this. False if
@@ -183,10 +215,11 @@ private:
     if (split.axes.empty())
       split.zigzag = target.splits[dimension].zigzag && target.splits[dimension].axes.front() == axis;
     split.axes.push_back(axis);
-    return !split.zigzag || whole[dimension] % (2 * mesh.sizeOf(split.axes)) == 0;
+    return !split.zigzag || tensor.shape[dimension] % (2 * mesh.sizeOf(split.axes)) == 0;
   }
 
   void reach(int64_t before, ReshardStep step) {
+    step.bytes = tensor.sentBytes(step, states[before].placement);
     double cost = states[before].cost + step.bytes + kStepCost;
     auto [found, isNew] =
         known.try_emplace(dist::attributeOf(step.after), static_cast<int64_t>(states.size()));
@@ -204,52 +237,136 @@ private:
     for (; states[index].before >= 0; index = states[index].before)
       steps.push_back(states[index].step);
     std::reverse(steps.begin(), steps.end());
-    return merge(steps);
+    return steps;
   }
 
-  /// Neighbours that are one collective over several axes become it.
-  SmallVector<ReshardStep> merge(ArrayRef<ReshardStep> steps) {
-    SmallVector<ReshardStep> merged;
-    for (const ReshardStep &step : steps) {
-      if (merged.empty() || !mayJoin(merged.back(), step)) {
-        merged.push_back(step);
-        continue;
-      }
-      ReshardStep &last = merged.back();
-      if (step.kind == ReshardKind::AllGather) // the minor axis was gathered first
-        last.axes.insert(last.axes.begin(), step.axes.begin(), step.axes.end());
-      else
-        llvm::append_range(last.axes, step.axes);
-      last.after = step.after;
-      last.bytes += step.bytes;
-    }
-    return merged;
-  }
-
-  bool mayJoin(const ReshardStep &last, const ReshardStep &step) {
-    if (last.kind != step.kind || last.pending != step.pending)
-      return false;
-    if (step.kind == ReshardKind::AllReduce || step.kind == ReshardKind::KeepFirst)
-      return true;
-    if (step.kind == ReshardKind::AllToAll || last.dimension != step.dimension)
-      return false;
-    int64_t parts = mesh.sizeOf(last.axes) * mesh.sizeOf(step.axes);
-    Axes outer = step.after.splits[step.dimension].axes;
-    if (step.kind != ReshardKind::AllGather)
-      outer.truncate(outer.size() - last.axes.size() - step.axes.size());
-    return dist::partSize(mesh, whole[step.dimension], {outer, false}) % parts == 0;
-  }
-
-  ArrayRef<int64_t> whole;
-  int64_t elementBytes;
+  const WholeTensor &tensor;
   const Placement &target;
   dist::MeshAttr mesh;
-  Axes movable; ///< axes that may go to any dimension on the way
+  bool undivided;
+  bool isWide = false; ///< more than few axes
+  Axes movable;        ///< axes that may go to any dimension on the way
   std::vector<State> states;
   llvm::DenseMap<mlir::Attribute, int64_t> known;
   std::priority_queue<std::pair<double, int64_t>, std::vector<std::pair<double, int64_t>>, std::greater<>>
       queue;
 };
+
+/// The steps of bundles as steps of their axes.
+class StepUnbundler {
+public:
+  StepUnbundler(const WholeTensor &tensor, const AxisBundles &bundles, const Placement &from)
+      : tensor(tensor), bundles(bundles), here(from) {}
+
+  SmallVector<ReshardStep> run(ArrayRef<ReshardStep> walk) {
+    for (const ReshardStep &step : walk) {
+      Axes axes = bundles.axesOf(step.axes);
+      switch (step.kind) {
+      case ReshardKind::AllReduce:
+      case ReshardKind::KeepFirst:
+        llvm::sort(axes);
+        take(step, axes);
+        break;
+      case ReshardKind::AllToAll:
+        take(step, axes);
+        break;
+      case ReshardKind::AllGather:
+        for (int64_t axis : llvm::reverse(axes))
+          take(step, {axis});
+        break;
+      case ReshardKind::ReduceScatter:
+      case ReshardKind::Slice:
+        for (int64_t axis : axes)
+          take(step, {axis});
+        break;
+      }
+    }
+    return std::move(steps);
+  }
+
+private:
+  void take(ReshardStep step, const Axes &axes) {
+    Placement next = here;
+    auto leave = [&](int64_t dimension) {
+      dist::Split &split = next.splits[dimension];
+      split.axes.truncate(split.axes.size() - axes.size());
+      split.zigzag &= !split.axes.empty();
+    };
+    auto enter = [&](int64_t dimension) {
+      dist::Split &split = next.splits[dimension];
+      if (split.axes.empty())
+        split.zigzag = step.after.splits[dimension].zigzag;
+      llvm::append_range(split.axes, axes);
+    };
+    auto finish = [&] { next.pending(step.pending) = dist::without(next.pending(step.pending), axes); };
+    switch (step.kind) {
+    case ReshardKind::AllGather:
+      leave(step.dimension);
+      break;
+    case ReshardKind::AllReduce:
+      finish();
+      break;
+    case ReshardKind::ReduceScatter:
+      finish();
+      enter(step.dimension);
+      break;
+    case ReshardKind::AllToAll:
+      leave(step.dimension);
+      enter(step.target);
+      break;
+    case ReshardKind::Slice:
+      enter(step.dimension);
+      break;
+    case ReshardKind::KeepFirst:
+      next.sum = dist::unite(next.sum, axes);
+      break;
+    }
+    step.axes = axes;
+    step.after = next;
+    step.bytes = tensor.sentBytes(step, here);
+    here = std::move(next);
+    steps.push_back(std::move(step));
+  }
+
+  const WholeTensor &tensor;
+  const AxisBundles &bundles;
+  Placement here;
+  SmallVector<ReshardStep> steps;
+};
+
+bool mayJoin(const WholeTensor &tensor, const ReshardStep &last, const ReshardStep &step) {
+  if (last.kind != step.kind || last.pending != step.pending)
+    return false;
+  if (step.kind == ReshardKind::AllReduce || step.kind == ReshardKind::KeepFirst)
+    return true;
+  if (step.kind == ReshardKind::AllToAll || last.dimension != step.dimension)
+    return false;
+  dist::MeshAttr mesh = step.after.mesh;
+  int64_t parts = mesh.sizeOf(last.axes) * mesh.sizeOf(step.axes);
+  Axes outer = step.after.splits[step.dimension].axes;
+  if (step.kind != ReshardKind::AllGather)
+    outer.truncate(outer.size() - last.axes.size() - step.axes.size());
+  return dist::partSize(mesh, tensor.shape[step.dimension], {outer, false}) % parts == 0;
+}
+
+/// Neighbors that are one collective over several axes become it.
+SmallVector<ReshardStep> merge(const WholeTensor &tensor, ArrayRef<ReshardStep> steps) {
+  SmallVector<ReshardStep> merged;
+  for (const ReshardStep &step : steps) {
+    if (merged.empty() || !mayJoin(tensor, merged.back(), step)) {
+      merged.push_back(step);
+      continue;
+    }
+    ReshardStep &last = merged.back();
+    if (step.kind == ReshardKind::AllGather) // the minor axis was gathered first
+      last.axes.insert(last.axes.begin(), step.axes.begin(), step.axes.end());
+    else
+      llvm::append_range(last.axes, step.axes);
+    last.after = step.after;
+    last.bytes += step.bytes;
+  }
+  return merged;
+}
 } // namespace
 
 StringRef name(ReshardKind kind) {
@@ -274,15 +391,29 @@ SmallVector<ReshardStep> reshardPath(ArrayRef<int64_t> whole, int64_t elementByt
                                      const Placement &to) {
   if (from == to)
     return {};
-  return PathSearch(whole, elementBytes, to).run(from);
+  WholeTensor tensor{whole, elementBytes};
+  if (involvedAxes(from, to).size() <= kFewAxes)
+    return merge(tensor, PathSearch(tensor, to, false).run(from));
+  AxisBundles bundles(from, to);
+  Placement target = bundles.bundled(to);
+  SmallVector<ReshardStep> walk = PathSearch(tensor, target, true).run(bundles.bundled(from));
+  return merge(tensor, StepUnbundler(tensor, bundles, from).run(walk));
 }
 
-double reshardBytes(ArrayRef<int64_t> whole, int64_t elementBytes, const Placement &from,
-                    const Placement &to) {
+double totalBytes(ArrayRef<ReshardStep> path) {
   double bytes = 0;
-  for (const ReshardStep &step : reshardPath(whole, elementBytes, from, to))
+  for (const ReshardStep &step : path)
     bytes += step.bytes;
   return bytes;
+}
+
+ArrayRef<ReshardStep> ReshardPaths::find(RankedTensorType type, const Placement &to) {
+  mlir::Attribute target = dist::attributeOf(to);
+  std::unique_ptr<SmallVector<ReshardStep>> &path = known[{type, target}];
+  if (!path)
+    path = std::make_unique<SmallVector<ReshardStep>>(reshardPath(
+        dist::wholeShape(type), (type.getElementTypeBitWidth() + 7) / 8, dist::placementOf(type), to));
+  return *path;
 }
 
 } // namespace weft

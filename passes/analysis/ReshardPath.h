@@ -11,6 +11,10 @@
 
 #include "dialects/dist/Placement.h"
 
+#include "llvm/ADT/DenseMap.h"
+
+#include <memory>
+
 namespace weft {
 
 enum class ReshardKind : uint8_t { AllGather, AllReduce, ReduceScatter, AllToAll, Slice, KeepFirst };
@@ -33,8 +37,19 @@ llvm::SmallVector<ReshardStep> reshardPath(llvm::ArrayRef<int64_t> whole, int64_
                                            const dist::Placement &from, const dist::Placement &to);
 
 /// What these steps send, in bytes a rank.
-double reshardBytes(llvm::ArrayRef<int64_t> whole, int64_t elementBytes, const dist::Placement &from,
-                    const dist::Placement &to);
+double totalBytes(llvm::ArrayRef<ReshardStep> path);
+
+/// Paths that are found once: layers ask for the same ones again and again.
+class ReshardPaths {
+public:
+  /// From the placement of a type, in either view; valid as long as this object.
+  llvm::ArrayRef<ReshardStep> find(mlir::RankedTensorType type, const dist::Placement &to);
+  double bytes(mlir::RankedTensorType type, const dist::Placement &to) { return totalBytes(find(type, to)); }
+
+private:
+  llvm::DenseMap<std::pair<mlir::Type, mlir::Attribute>, std::unique_ptr<llvm::SmallVector<ReshardStep>>>
+      known;
+};
 
 } // namespace weft
 

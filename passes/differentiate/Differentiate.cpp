@@ -28,7 +28,7 @@ bool isFloat(Value value) { return isa<FloatType>(tensorType(value).getElementTy
 class BackwardBuilder {
 public:
   BackwardBuilder(Block &block, OpBuilder &builder, ValueRange sources)
-      : block(block), builder(builder), sources(sources) {}
+      : block(block), builder(builder), sources(sources), isSource(sources.begin(), sources.end()) {}
 
   FailureOr<SmallVector<Value>> run(ArrayRef<std::pair<Value, Value>> seeds) {
     // The forward ops are collected before any backward op is added.
@@ -66,7 +66,7 @@ private:
     Value root = value;
     while (auto cast = root.getDefiningOp<CastOp>())
       root = cast.getOperand();
-    return llvm::is_contained(sources, root) && isFloat(root) ? tensorType(root) : tensorType(value);
+    return isSource.contains(root) && isFloat(root) ? tensorType(root) : tensorType(value);
   }
 
   void contribute(Value value, Value cotangent) {
@@ -124,6 +124,7 @@ private:
   Block &block;
   OpBuilder &builder;
   ValueRange sources;
+  llvm::DenseSet<Value> isSource;
   SmallVector<Operation *> forward;
   llvm::DenseSet<Value> active;
   llvm::DenseMap<Value, Value> cotangents;
@@ -147,11 +148,11 @@ public:
   }
 
 private:
-  static bool isParameter(StepOp step, ReadOp read) {
-    return isa_and_nonnull<ParameterOp>(SymbolTable::lookupNearestSymbolFrom(step, read.getVariableAttr()));
-  }
-
   LogicalResult differentiate(StepOp step) {
+    SymbolTable symbols(getOperation());
+    auto isParameter = [&](ReadOp read) {
+      return isa_and_nonnull<ParameterOp>(symbols.lookup(read.getVariable()));
+    };
     Block &block = step.getMicrobatch().front();
     auto carry = cast<CarryOp>(block.getTerminator());
     auto name = step->getAttrOfType<StringAttr>("objective");
@@ -164,14 +165,14 @@ private:
       return step.emitOpError() << "expects a scalar float objective, got " << objective.getType();
 
     for (auto read : step.getPrepare().front().getOps<ReadOp>())
-      if (isParameter(step, read))
+      if (isParameter(read))
         return read.emitOpError()
                << "reads a parameter in prepare, where no gradient would reach it; read it "
                   "in microbatch";
     SmallVector<ReadOp> reads;
     SmallVector<Value> sources;
     for (auto read : block.getOps<ReadOp>())
-      if (isParameter(step, read)) {
+      if (isParameter(read)) {
         reads.push_back(read);
         sources.push_back(read.getResult());
       }

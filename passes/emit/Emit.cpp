@@ -42,7 +42,7 @@ BaseKind toBaseKind(sched::BaseKind kind) {
 
 class Emitter {
 public:
-  explicit Emitter(ModuleOp module) : module(module) {}
+  explicit Emitter(ModuleOp module) : module(module), symbols(module) {}
 
   FailureOr<Executable> run() {
     executable.weftVersion = WEFT_VERSION;
@@ -206,7 +206,7 @@ private:
           load.getMicrobatch().value_or(0) * executable.memory.bases[reference.base].slotBytes;
       places[load.getResult()] = reference;
     } else if (auto read = dyn_cast<nn::ReadOp>(op)) {
-      Operation *variable = SymbolTable::lookupNearestSymbolFrom(read, read.getVariableAttr());
+      Operation *variable = symbols.lookup(read.getVariable());
       places[read.getResult()] = referenceOf(variable->getAttrOfType<sched::PlaceAttr>(kPlaceAttribute));
     } else if (auto constant = dyn_cast<sched::ConstantOp>(op)) {
       places[constant.getResult()] = referenceOf(*constant.getPlace());
@@ -260,18 +260,17 @@ private:
   }
 
   uint32_t kernelIndexOf(sched::LaunchOp launch) {
-    std::string key;
-    llvm::raw_string_ostream(key) << launch.getKernel() << launch.getSettings() << launch->getOperandTypes()
-                                  << "->" << launch->getResultTypes();
-    auto [found, inserted] = kernelIndex.try_emplace(key, executable.kernels.size());
+    auto [found, inserted] = kernelIndex.try_emplace(identityOf(launch), executable.kernels.size());
     if (inserted)
       executable.kernels.push_back({kernelCallOf(launch), launch.getWorkspaceBytes()});
     return found->second;
   }
 
   ModuleOp module;
+  SymbolTable symbols;
   Executable executable;
-  llvm::StringMap<uint32_t> baseIndex, locationIndex, kernelIndex;
+  llvm::StringMap<uint32_t> baseIndex, locationIndex;
+  llvm::DenseMap<CallIdentity, uint32_t> kernelIndex;
   llvm::StringMap<sched::PlaceAttr> slotPlaces;
   llvm::DenseMap<Value, Reference> places;
 };

@@ -29,10 +29,10 @@ std::vector<int64_t> axesOf(dist::MeshAttr mesh, ArrayAttr names) {
 
 class BlockEraser {
 public:
-  explicit BlockEraser(Block &block) : block(block) {}
+  BlockEraser(Block &block, bool isStaged) : block(block), isStaged(isStaged) {}
 
   LogicalResult run() {
-    unrollRings(block);
+    unrollRings(block, isStaged);
     // A wait goes with its start.
     SmallVector<Operation *> ops;
     for (Operation &op : block)
@@ -154,11 +154,20 @@ private:
     } else {
       return op->emitOpError() << "has no kernel";
     }
+    if (isStaged && waits(op))
+      call.setInteger("staged", ranksOver(mesh, call.attributes["axes"].integers));
     // Ranks that meet in different collectives are told which.
     if (std::string where = locationText(op->getLoc()); waits(op) && !where.empty())
       call.setText("location", where);
     replace(op, call);
     return success();
+  }
+
+  static int64_t ranksOver(dist::MeshAttr mesh, ArrayRef<int64_t> axes) {
+    int64_t ranks = 1;
+    for (int64_t axis : axes)
+      ranks *= mesh.getSizes()[axis];
+    return ranks;
   }
 
   static bool waits(Operation *op) { return isa<dist::TokenType>(op->getResult(0).getType()); }
@@ -182,10 +191,11 @@ private:
   }
 
   Block &block;
+  bool isStaged;
 };
 } // namespace
 
-LogicalResult erasePlacements(ModuleOp module) {
+LogicalResult erasePlacements(ModuleOp module, bool isStaged) {
   auto eraseType = [](Operation *op) {
     auto type = cast<RankedTensorType>(op->getAttrOfType<TypeAttr>("type").getValue());
     if (!type.getEncoding())
@@ -197,7 +207,7 @@ LogicalResult erasePlacements(ModuleOp module) {
     if (isa<nn::ParameterOp, nn::StateOp, sched::SlotOp>(op))
       eraseType(op);
     if (auto action = dyn_cast<sched::ActionOp>(op))
-      if (failed(BlockEraser(action.getBody().front()).run()))
+      if (failed(BlockEraser(action.getBody().front(), isStaged).run()))
         return WalkResult::interrupt();
     return WalkResult::advance();
   });

@@ -157,8 +157,9 @@ private:
 
 class FusePass : public impl::FuseBase<FusePass> {
 public:
+  using FuseBase::FuseBase;
   void runOnOperation() override {
-    if (failed(erasePlacements(getOperation())))
+    if (failed(erasePlacements(getOperation(), staged)))
       return signalPassFailure();
     CompositeCounts counts;
     auto result = getOperation().walk([&](sched::ActionOp action) {

@@ -15,7 +15,7 @@ namespace {
 
 class Unroller {
 public:
-  explicit Unroller(dist::RingOp ring) : ring(ring), builder(ring) {}
+  Unroller(dist::RingOp ring, bool isStaged) : ring(ring), builder(ring), isStaged(isStaged) {}
 
   void run() {
     SmallVector<Value> travels(ring.getTravels());
@@ -71,6 +71,8 @@ private:
     call.name = "shift";
     SmallVector<int64_t, 4> axes = ring.axisIndices();
     call.setIntegers("axes", {axes.begin(), axes.end()});
+    if (isStaged)
+      call.setInteger("staged", ring.ranks());
     // Ranks that meet in different collectives are told which.
     if (std::string where = locationText(ring.getLoc()); !where.empty())
       call.setText("location", where);
@@ -82,12 +84,13 @@ private:
 
   dist::RingOp ring;
   OpBuilder builder;
+  bool isStaged;
 };
 } // namespace
 
-void unrollRings(Block &block) {
+void unrollRings(Block &block, bool isStaged) {
   for (auto ring : llvm::make_early_inc_range(block.getOps<dist::RingOp>()))
-    Unroller(ring).run();
+    Unroller(ring, isStaged).run();
 }
 
 } // namespace weft

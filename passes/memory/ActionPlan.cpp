@@ -23,15 +23,6 @@ using namespace mlir;
 
 namespace weft {
 namespace {
-/// A key that is equal for equal calls.
-std::string keyOf(sched::LaunchOp launch) {
-  std::string key;
-  llvm::raw_string_ostream stream(key);
-  stream << launch.getKernel() << launch.getSettings() << launch->getOperandTypes() << "->"
-         << launch->getResultTypes();
-  return key;
-}
-
 struct Buffer {
   int64_t bytes = 0;
   int64_t begin = 0, end = 0; ///< commands of the action; `end` is the last that reads it
@@ -158,19 +149,22 @@ private:
   }
 
   void placeStores() {
+    llvm::DenseMap<mlir::Attribute, SmallVector<size_t>> holders; // buffers by their place
+    for (auto [number, buffer] : llvm::enumerate(buffers))
+      if (buffer.fixed)
+        holders[buffer.fixed].push_back(number);
     for (Operation &op : block) {
       if (!isStore(&op))
         continue;
       sched::PlaceAttr place = placeOf(&op);
       Value value = rootOf(storedValue(&op));
-      bool free = true;
-      for (const Buffer &buffer : buffers)
-        if (buffer.fixed == place && !mayReplace(buffer, value))
-          free = false;
-      if (free)
+      SmallVector<size_t> &here = holders[place];
+      if (llvm::all_of(here, [&](size_t holder) { return mayReplace(buffers[holder], value); })) {
         bufferOf(value).fixed = place;
-      else
+        here.push_back(index.lookup(value));
+      } else {
         copies.push_back({&op, place});
+      }
     }
   }
 
@@ -270,7 +264,7 @@ private:
 } // namespace
 
 const Kernel *KernelCache::lookup(sched::LaunchOp launch) {
-  auto [found, inserted] = kernels.try_emplace(keyOf(launch));
+  auto [found, inserted] = kernels.try_emplace(identityOf(launch));
   if (!inserted)
     return found->second.get();
   KernelCall call = kernelCallOf(launch);

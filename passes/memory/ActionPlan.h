@@ -4,13 +4,13 @@
 
 #include "dialects/sched/SchedDialect.h"
 #include "kernels/common/Kernel.h"
+#include "passes/analysis/KernelCalls.h"
 
 #include "mlir/Support/LLVM.h"
+#include "llvm/ADT/DenseMap.h"
 
 #include <functional>
 #include <memory>
-#include <string>
-#include <unordered_map>
 
 namespace weft {
 
@@ -21,7 +21,7 @@ public:
   const Kernel *lookup(sched::LaunchOp launch);
 
 private:
-  std::unordered_map<std::string, std::unique_ptr<Kernel>> kernels;
+  llvm::DenseMap<CallIdentity, std::unique_ptr<Kernel>> kernels;
 };
 
 /// The place of a slot or variable, by the op that names it (load, store, read, write).

@@ -18,7 +18,7 @@ namespace weft {
 namespace {
 class ModulePlanner {
 public:
-  explicit ModulePlanner(ModuleOp module) : module(module), builder(module.getContext()) {}
+  explicit ModulePlanner(ModuleOp module) : module(module), symbols(module), builder(module.getContext()) {}
 
   LogicalResult run() {
     for (auto base : module.getOps<sched::BaseOp>())
@@ -96,8 +96,8 @@ private:
       }
       if (auto store = dyn_cast<sched::StoreOp>(op))
         return *slots.lookup(store.getSlot()).getPlace();
-      auto name = op->getAttrOfType<FlatSymbolRefAttr>("variable");
-      return SymbolTable::lookupNearestSymbolFrom(op, name)->getAttrOfType<sched::PlaceAttr>(kPlaceAttribute);
+      StringRef name = op->getAttrOfType<FlatSymbolRefAttr>("variable").getValue();
+      return symbols.lookup(name)->getAttrOfType<sched::PlaceAttr>(kPlaceAttribute);
     };
     FailureOr<ActionUse> use = planAction(action, kernels, placeOf);
     if (failed(use))
@@ -129,6 +129,7 @@ private:
   };
 
   ModuleOp module;
+  SymbolTable symbols;
   OpBuilder builder;
   KernelCache kernels;
   llvm::StringMap<sched::SlotOp> slots;

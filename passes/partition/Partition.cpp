@@ -35,7 +35,7 @@ Type toLocal(Type type) {
 
 class BlockPartitioner {
 public:
-  explicit BlockPartitioner(Block &block) : block(block) {}
+  BlockPartitioner(Block &block, ReshardPaths &paths) : block(block), paths(paths) {}
 
   LogicalResult run() {
     for (BlockArgument argument : block.getArguments())
@@ -72,10 +72,8 @@ private:
     auto to = cast<RankedTensorType>(reshard.getType());
     Value value = reshard.getOperand();
     auto type = cast<RankedTensorType>(value.getType());
-    int64_t bytes = (type.getElementTypeBitWidth() + 7) / 8;
     OpBuilder builder(reshard);
-    for (const ReshardStep &step :
-         reshardPath(to.getShape(), bytes, dist::placementOf(type), dist::placementOf(to)))
+    for (const ReshardStep &step : paths.find(type, dist::placementOf(to)))
       value = build(builder, reshard.getLoc(), step, value, to);
     reshard.replaceAllUsesWith(value);
     reshard.erase();
@@ -140,17 +138,19 @@ private:
   }
 
   Block &block;
+  ReshardPaths &paths;
 };
 
 class PartitionPass : public impl::PartitionBase<PartitionPass> {
 public:
   void runOnOperation() override {
+    ReshardPaths paths;
     for (Operation &op : *getOperation().getBody()) {
       if (isa<nn::ParameterOp, nn::StateOp>(op))
         op.setAttr("type", TypeAttr::get(toLocal(op.getAttrOfType<TypeAttr>("type").getValue())));
       for (Region &region : op.getRegions())
         for (Block &block : region)
-          if (failed(BlockPartitioner(block).run()))
+          if (failed(BlockPartitioner(block, paths).run()))
             return signalPassFailure();
       if (auto function = dyn_cast<func::FuncOp>(op)) {
         auto local = [](TypeRange types) { return llvm::map_to_vector(types, toLocal); };

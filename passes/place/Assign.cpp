@@ -1,8 +1,5 @@
 #include "passes/place/Assign.h"
 
-#include "passes/analysis/ReshardPath.h"
-
-#include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -43,13 +40,13 @@ LogicalResult BlockAssigner::run() {
 
 LogicalResult BlockAssigner::assign(Operation *op) {
   if (auto read = dyn_cast<nn::ReadOp>(op)) {
-    Operation *variable = SymbolTable::lookupNearestSymbolFrom(read, read.getVariableAttr());
+    Operation *variable = symbols.lookup(read.getVariable());
     read.getResult().setType(cast<RankedTensorType>(variable->getAttrOfType<TypeAttr>("type").getValue()));
     variables.insert(read.getResult());
     return success();
   }
   if (auto write = dyn_cast<nn::WriteOp>(op)) {
-    Operation *variable = SymbolTable::lookupNearestSymbolFrom(write, write.getVariableAttr());
+    Operation *variable = symbols.lookup(write.getVariable());
     Placement storage = dist::placementOf(variable->getAttrOfType<TypeAttr>("type").getValue());
     write.getValueMutable().assign(at(write.getValue(), storage, write));
     return success();
@@ -167,21 +164,20 @@ bool BlockAssigner::passesPending(Operation *op, const nn::ShardingRule &rule, c
 Value BlockAssigner::at(Value value, const Placement &target, Operation *user) {
   if (dist::placementOf(value) == target)
     return value;
-  ArrayRef<int64_t> shape = nn::tensorType(value).getShape();
+  RankedTensorType type = nn::tensorType(value);
   Value nearest = value;
-  double fewest = reshardBytes(shape, elementBytes(value), dist::placementOf(value), target);
+  double fewest = paths.bytes(type, target);
   for (Value version : versions[value]) {
-    Placement here = dist::placementOf(version);
-    if (here == target)
+    RankedTensorType here = nn::tensorType(version);
+    if (dist::placementOf(here) == target)
       return version;
     // Of the pending kinds, what is reduced can become a sum again, and nothing else is a target.
-    if (double bytes = reshardBytes(shape, elementBytes(value), here, target); bytes < fewest)
+    if (double bytes = paths.bytes(here, target); bytes < fewest)
       nearest = version, fewest = bytes;
   }
   OpBuilder builder(user);
   auto reshard = dist::ReshardOp::create(
-      builder, value.getLoc(), dist::globalType(shape, nn::tensorType(value).getElementType(), target),
-      nearest);
+      builder, value.getLoc(), dist::globalType(type.getShape(), type.getElementType(), target), nearest);
   versions[value].push_back(reshard.getResult());
   return reshard.getResult();
 }

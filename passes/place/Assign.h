@@ -10,14 +10,18 @@
 
 #include "passes/place/Propagate.h"
 
+#include "mlir/IR/SymbolTable.h"
+
 namespace weft {
 
 class BlockAssigner {
 public:
   /// With `gatherPerModule`, what was resharded of a parameter is forgotten at each layer boundary: it is
   /// gathered anew where it is used next, and freed in between.
-  BlockAssigner(mlir::Block &block, const Propagator &propagator, dist::MeshAttr mesh, bool gatherPerModule)
-      : block(block), propagator(propagator), mesh(mesh), gatherPerModule(gatherPerModule) {}
+  BlockAssigner(mlir::Block &block, const mlir::SymbolTable &variablesByName, const Propagator &propagator,
+                dist::MeshAttr mesh, ReshardPaths &paths, bool gatherPerModule)
+      : block(block), symbols(variablesByName), propagator(propagator), mesh(mesh), paths(paths),
+        gatherPerModule(gatherPerModule) {}
 
   /// Types all ops but the terminator. Arguments and variables have their placements already.
   mlir::LogicalResult run();
@@ -35,8 +39,10 @@ private:
   void forgetGathered();
 
   mlir::Block &block;
+  const mlir::SymbolTable &symbols;
   const Propagator &propagator;
   dist::MeshAttr mesh;
+  ReshardPaths &paths;
   bool gatherPerModule;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> versions; ///< of a value, besides itself
   llvm::SetVector<mlir::Value> variables;                               ///< reads, and casts of reads

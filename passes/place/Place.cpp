@@ -33,7 +33,7 @@ Placement placementOf(mlir::Attribute attribute) {
 class Placer {
 public:
   Placer(ModuleOp module, dist::MeshAttr mesh, int64_t zero, bool explain)
-      : module(module), mesh(mesh), zero(zero), explain(explain) {}
+      : module(module), symbols(module), mesh(mesh), zero(zero), explain(explain) {}
 
   LogicalResult run() {
     for (Operation &op : *module.getBody())
@@ -186,11 +186,11 @@ private:
 
   LogicalResult placePrepare(nn::StepOp step) {
     Block &block = step.getPrepare().front();
-    Propagator propagator(block, mesh);
+    Propagator propagator(block, mesh, paths);
     if (failed(seedBlock(block, propagator)))
       return failure();
     spread(block, propagator);
-    BlockAssigner assigner(block, propagator, mesh, false);
+    BlockAssigner assigner(block, symbols, propagator, mesh, paths, false);
     if (failed(assigner.run()))
       return failure();
     // What every microbatch may read is reduced once.
@@ -216,7 +216,7 @@ private:
     Block &block = step.getMicrobatch().front();
     expand(block);
     auto carry = cast<nn::CarryOp>(block.getTerminator());
-    Propagator propagator(block, mesh);
+    Propagator propagator(block, mesh, paths);
     if (failed(seedBlock(block, propagator)))
       return failure();
     // A gradient is computed where its parameter is used, if that can be.
@@ -225,7 +225,7 @@ private:
         propagator.seed(SeedLevel::Parameter, value, uses.lookup(name.rsplit('/').first),
                         ("the gradient of " + name.rsplit('/').first).str());
     spread(block, propagator);
-    BlockAssigner assigner(block, propagator, mesh, zero == 3);
+    BlockAssigner assigner(block, symbols, propagator, mesh, paths, zero == 3);
     if (failed(assigner.run()))
       return failure();
     for (OpOperand &operand : carry->getOpOperands()) {
@@ -259,7 +259,7 @@ private:
 
   LogicalResult placeUpdate(nn::StepOp step) {
     Block &block = step.getUpdate().front();
-    Propagator propagator(block, mesh);
+    Propagator propagator(block, mesh, paths);
     for (Operation &op : block) {
       if (auto read = dyn_cast<nn::ReadOp>(op))
         propagator.seed(SeedLevel::Parameter, read.getResult(), storages[read.getVariable()],
@@ -269,7 +269,7 @@ private:
                         ("the storage of " + write.getVariable()).str());
     }
     spread(block, propagator);
-    BlockAssigner assigner(block, propagator, mesh, false);
+    BlockAssigner assigner(block, symbols, propagator, mesh, paths, false);
     return failed(assigner.run()) ? failure() : placeOutputs(block, assigner);
   }
 
@@ -294,11 +294,11 @@ private:
       function.removeArgAttr(index, kAtAttribute);
     }
     expand(block);
-    Propagator propagator(block, mesh);
+    Propagator propagator(block, mesh, paths);
     if (failed(seedBlock(block, propagator)))
       return failure();
     spread(block, propagator);
-    BlockAssigner assigner(block, propagator, mesh, false);
+    BlockAssigner assigner(block, symbols, propagator, mesh, paths, false);
     if (failed(assigner.run()) || failed(placeOutputs(block, assigner)))
       return failure();
     function.setType(FunctionType::get(module.getContext(), block.getArgumentTypes(),
@@ -307,10 +307,12 @@ private:
   }
 
   ModuleOp module;
+  SymbolTable symbols;
   dist::MeshAttr mesh;
   int64_t zero;
   bool explain;
   llvm::StringMap<Placement> uses, storages;
+  ReshardPaths paths;
 };
 
 class PlacePass : public impl::PlaceBase<PlacePass> {

@@ -1,7 +1,5 @@
 #include "passes/place/Propagate.h"
 
-#include "passes/analysis/ReshardPath.h"
-
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -29,11 +27,9 @@ bool isFiner(const dist::Split &finer, const dist::Split &split) {
   return !split.axes.empty() && finer.axes.size() > split.axes.size() && finer.zigzag == split.zigzag &&
          ArrayRef(finer.axes).take_front(split.axes.size()) == ArrayRef(split.axes);
 }
-
-int64_t elementBytes(Value value) { return (nn::tensorType(value).getElementTypeBitWidth() + 7) / 8; }
 } // namespace
 
-Propagator::Propagator(Block &block, dist::MeshAttr mesh) : mesh(mesh) {
+Propagator::Propagator(Block &block, dist::MeshAttr mesh, ReshardPaths &paths) : mesh(mesh), paths(paths) {
   for (Operation &op : block)
     if (auto shardable = dyn_cast<nn::ShardingRuleOpInterface>(op)) {
       nn::ShardingRule rule = shardable.shardingRule();
@@ -169,11 +165,14 @@ void Propagator::collectCandidates(Operation *op, SmallVectorImpl<Candidate> &ca
 }
 
 bool Propagator::mayZigzag(Operation *op, int factor, const dist::Split &split) const {
-  bool isAlone = rules.find(op)->second.factors[factor].size % (2 * mesh.sizeOf(split.axes)) == 0;
+  const nn::ShardingRule &rule = rules.find(op)->second;
+  bool may = rule.factors[factor].size % (2 * mesh.sizeOf(split.axes)) == 0;
   forEachDimension(op, [&](Value, size_t, ArrayRef<int> factors) {
-    isAlone &= factors.size() == 1 || !llvm::is_contained(factors, factor);
+    if (llvm::is_contained(factors, factor))
+      may &=
+          llvm::all_of(factors, [&](int other) { return other == factor || rule.factors[other].size == 1; });
   });
-  return isAlone;
+  return may;
 }
 
 bool Propagator::isFree(ArrayRef<Candidate> candidates, size_t index) const {
@@ -252,9 +251,11 @@ double Propagator::costOf(Operation *op, const Candidate &candidate) const {
   double bytes = 0;
   auto add = [&](Value value, ArrayRef<nn::DimensionFactors> dimensions, bool isResult) {
     dist::Placement needed = nn::placementFor(mesh, dimensions, splits), wished = wish(value);
-    ArrayRef<int64_t> shape = nn::tensorType(value).getShape();
-    bytes += isResult ? reshardBytes(shape, elementBytes(value), needed, wished)
-                      : reshardBytes(shape, elementBytes(value), wished, needed);
+    RankedTensorType type = nn::tensorType(value);
+    auto at = [&](const dist::Placement &placement) {
+      return dist::globalType(type.getShape(), type.getElementType(), placement);
+    };
+    bytes += isResult ? paths.bytes(at(needed), wished) : paths.bytes(at(wished), needed);
   };
   for (auto [value, dimensions] : llvm::zip_equal(op->getOperands(), rule.operands))
     add(value, dimensions, false);

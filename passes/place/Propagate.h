@@ -14,6 +14,7 @@
 
 #include "dialects/nn/NnDialect.h"
 #include "dialects/nn/PlacementRules.h"
+#include "passes/analysis/ReshardPath.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/MapVector.h"
@@ -28,7 +29,7 @@ enum class SeedLevel : uint8_t { Parameter, Input, Boundary };
 
 class Propagator {
 public:
-  Propagator(mlir::Block &block, dist::MeshAttr mesh);
+  Propagator(mlir::Block &block, dist::MeshAttr mesh, ReshardPaths &paths);
 
   /// Wants `value` split like this, because of `source` (for people). Nothing else may split it.
   void seed(SeedLevel level, mlir::Value value, const dist::Placement &placement, std::string source);
@@ -91,6 +92,7 @@ private:
   template <typename Visit> void forEachDimension(mlir::Operation *op, Visit visit) const;
 
   dist::MeshAttr mesh;
+  ReshardPaths &paths;
   llvm::MapVector<mlir::Operation *, nn::ShardingRule> rules;
   llvm::DenseMap<mlir::Operation *, Decision> decided;
   llvm::DenseMap<mlir::Value, Marks> marks;

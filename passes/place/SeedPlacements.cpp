@@ -21,7 +21,7 @@ using dist::Placement;
 class Seeder {
 public:
   Seeder(ModuleOp module, dist::MeshAttr mesh, int64_t zero, bool sequence, StringRef context)
-      : module(module), mesh(mesh), zero(zero), sequence(sequence), context(context) {}
+      : module(module), symbols(module), mesh(mesh), zero(zero), sequence(sequence), context(context) {}
 
   LogicalResult run() {
     for (auto parameter : module.getOps<nn::ParameterOp>())
@@ -105,7 +105,7 @@ private:
     RankedTensorType type = typeOf(state);
     mlir::Attribute storage = dist::attributeOf(dist::replicated(mesh, type.getRank()));
     auto [prefix, rest] = state.getSymName().split('.');
-    auto owner = module.lookupSymbol<nn::ParameterOp>(rest.split('.').second);
+    auto owner = symbols.lookup<nn::ParameterOp>(rest.split('.').second);
     if (prefix == "optimizer" && owner && typeOf(owner).getShape() == type.getShape())
       storage = owner->getAttr(kStorageAttribute);
     state->setAttr(kStorageAttribute, storage);
@@ -183,6 +183,7 @@ private:
   }
 
   ModuleOp module;
+  SymbolTable symbols;
   dist::MeshAttr mesh;
   int64_t zero;
   bool sequence;

@@ -43,8 +43,7 @@ bool keepsFloat32(OpResult result) {
 
 class RecipeApplier {
 public:
-  /// `scope` is where symbols are looked up from.
-  RecipeApplier(Operation *scope, Type compute) : scope(scope), compute(compute) {}
+  RecipeApplier(const SymbolTable &symbols, Type compute) : symbols(symbols), compute(compute) {}
 
   void run(Block &block) {
     for (Operation &op : llvm::make_early_inc_range(block.without_terminator()))
@@ -66,8 +65,7 @@ private:
 
   void convert(Operation &op) {
     if (auto read = dyn_cast<ReadOp>(op)) {
-      if (isa_and_nonnull<ParameterOp>(SymbolTable::lookupNearestSymbolFrom(scope, read.getVariableAttr())) &&
-          isFloat32(read.getResult()))
+      if (isa_and_nonnull<ParameterOp>(symbols.lookup(read.getVariable())) && isFloat32(read.getResult()))
         parameters.insert(read.getResult());
       return;
     }
@@ -101,7 +99,7 @@ private:
     return cast;
   }
 
-  Operation *scope;
+  const SymbolTable &symbols;
   Type compute;
   llvm::DenseSet<Value> parameters, narrowedResults;
   llvm::DenseMap<Value, Value> casts;
@@ -178,14 +176,15 @@ public:
                                  << "; it must be a finite number above 0";
       return signalPassFailure();
     }
+    SymbolTable symbols(getOperation());
     for (auto step : getOperation().getOps<StepOp>()) {
-      RecipeApplier(step, compute).run(step.getMicrobatch().front());
+      RecipeApplier(symbols, compute).run(step.getMicrobatch().front());
       if (recipe == "fp16" && failed(scaleObjective(getOperation(), step, initialLossScale)))
         return signalPassFailure();
     }
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (!function.isExternal())
-        RecipeApplier(function, compute).run(function.getBody().front());
+        RecipeApplier(symbols, compute).run(function.getBody().front());
   }
 };
 } // namespace

@@ -63,7 +63,7 @@ struct UpdateOptionsParsed {
 class UpdateBuilder {
 public:
   UpdateBuilder(ModuleOp module, StepOp step, const UpdateOptionsParsed &options)
-      : module(module), step(step), options(options), block(step.getUpdate().front()),
+      : module(module), symbols(module), step(step), options(options), block(step.getUpdate().front()),
         yield(cast<YieldOp>(block.getTerminator())), builder(yield), b(builder, step.getLoc()),
         f32(builder.getF32Type()), f64(builder.getF64Type()) {}
 
@@ -161,10 +161,10 @@ private:
   }
 
   Value addState(StringRef name, RankedTensorType type, double initial = 0.0) {
-    if (!module.lookupSymbol(name)) {
+    if (!symbols.lookup(name)) {
       OpBuilder atStep(step);
-      StateOp::create(atStep, step.getLoc(), name, type, InitializerKind::constant, llvm::APFloat(initial),
-                      llvm::APFloat(0.0));
+      symbols.insert(StateOp::create(atStep, step.getLoc(), name, type, InitializerKind::constant,
+                                     llvm::APFloat(initial), llvm::APFloat(0.0)));
     }
     return b.read(name, type);
   }
@@ -263,6 +263,7 @@ private:
   }
 
   ModuleOp module;
+  SymbolTable symbols;
   StepOp step;
   const UpdateOptionsParsed &options;
   Block &block;

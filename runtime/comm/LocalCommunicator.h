@@ -16,8 +16,11 @@
 
 namespace weft {
 
+/// So many threads one process starts at most.
+inline constexpr int kMostLocalRanks = 1024;
+
 /// The communicators of the ranks of one group, in rank order, each for a thread of its own. InvalidArgument
-/// unless there are 1 to 1024 ranks.
+/// unless there are 1 to kMostLocalRanks ranks.
 absl::StatusOr<std::vector<std::unique_ptr<Communicator>>> createLocalGroup(int ranks);
 
 /// A group of one rank.

@@ -249,6 +249,7 @@ struct TrainConfig {
 };
 
 enum class DeviceKind : int { Cpu };
+enum class CommKind : int { Auto, Local, Mpi };
 enum class InstructionSetChoice : int { Auto, Avx2, Avx512, Avx512Bf16 };
 
 /// Seconds that a rank waits in one collective before it takes those that have not come for lost.
@@ -262,12 +263,17 @@ struct TimeoutConfig {
 
 struct LaunchConfig {
   DeviceKind device = DeviceKind::Cpu;
+  CommKind comm = CommKind::Auto;
+  /// Whether processes tell each other what they call.
+  bool checkCollectives = true;
   /// Unset: ParallelConfig::ranks(), which it equals when it is set.
   std::optional<int64_t> ranks;
   /// Of each rank. Unset: the affinity mask of the process over the ranks, at least 1.
   std::optional<int64_t> threads;
-  /// Bytes of all ranks of this process; unset: the limit of the control group or the memory of the machine.
+  /// Bytes of all ranks of this machine; unset: the limit of the control group or the memory of the machine.
   std::optional<int64_t> memoryLimit;
+  /// Bytes of each rank, wherever it is; unset: its share of memoryLimit.
+  std::optional<int64_t> memoryPerRank;
   InstructionSetChoice instructionSet = InstructionSetChoice::Auto;
   TimeoutConfig timeout;
 

@@ -7,6 +7,7 @@
 
 #include "runtime/config/ConfigMesh.h"
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
@@ -31,6 +32,15 @@ public:
   void checkDump();
 
 private:
+  /// What gives launch.ranks this value: itself, or the command of the launcher that gave it another.
+  std::string ranksThatWork(int64_t ranks) const {
+    auto found = origins.find("launch.ranks");
+    const std::string source = found == origins.end() ? "" : found->second.source;
+    const std::string suffix = absl::StrCat(" -n ", *config.launch.ranks);
+    return absl::EndsWith(source, suffix)
+               ? absl::StrCat(source.substr(0, source.size() - suffix.size()), " -n ", ranks)
+               : absl::StrCat(ranks, ", auto");
+  }
   void report(const std::string &path, const std::string &what) {
     auto found = origins.find(path);
     diagnostics.error(found == origins.end() ? fallback : found->second, path, what);
@@ -158,7 +168,7 @@ void Checks::checkParallel() {
     report("launch.ranks",
            absl::StrCat(*config.launch.ranks, " is not data_replicate x data_shard x tensor", contextName,
                         " (", parallel.dataReplicate, " x ", parallel.dataShard, " x ", parallel.tensor,
-                        contextSize, " = ", parallel.ranks(), "). Works: ", parallel.ranks(), ", auto",
+                        contextSize, " = ", parallel.ranks(), "). Works: ", ranksThatWork(parallel.ranks()),
                         *config.launch.ranks % others == 0 ? ", or data_shard: -1 (what is left)." : "."));
   if (config.model.program.empty() && config.model.numAttentionHeads % parallel.tensor != 0)
     report("parallel.tensor",

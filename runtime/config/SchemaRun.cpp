@@ -15,24 +15,44 @@ static void addLaunchKeys(std::vector<Key> &keys) {
                      .mayChange());
   keys.push_back(
       Key("launch.ranks", fieldOf<&Config::launch, &Launch::ranks>(),
-          "Ranks of the job, all of them threads of one process; auto: the product of the sizes in "
+          "Ranks of the job; auto: as many processes as the launcher started, else the product of the sizes in "
           "parallel.")
           .atLeast(1)
           .atMost(65536)
           .mayChange());
+  keys.push_back(Key("launch.comm", fieldOf<&Config::launch, &Launch::comm>(), "What ranks are.")
+                     .choice("auto", "processes, where a launcher (mpirun, srun) started several, else threads")
+                     .choice("local", "threads of one process; the memory plan then has no room for what "
+                                      "processes send each other")
+                     .choice("mpi", "one process each, started by mpirun or srun")
+                     .mayChange());
+  keys.push_back(
+      Key("launch.check_collectives", fieldOf<&Config::launch, &Launch::checkCollectives>(),
+          "Whether processes tell each other what they call before they use what was sent, in a message of 512 "
+          "bytes to each peer and collective: a mismatch is then an error with both sides. Threads always do.")
+          .mayChange());
   keys.push_back(Key("launch.threads", fieldOf<&Config::launch, &Launch::threads>(),
                      "Threads that compute on each rank; auto: one for each processor that the process may "
-                     "use, shared among its ranks. No bit depends on it.")
+                     "use, shared among the ranks that may use it. No bit depends on it.")
                      .atLeast(1)
                      .atMost(1024)
                      .mayChange());
   keys.push_back(Key("launch.memory_limit", fieldOf<&Config::launch, &Launch::memoryLimit>(),
-                     "A larger memory plan, of all ranks together, is refused; auto: the limit of the "
-                     "control group, else the machine's memory.")
+                     "A larger memory plan, of all ranks of a machine together, is refused; auto: the limit of "
+                     "the control group, else the machine's memory.")
                      .memorySize()
                      .unit("bytes")
                      .atLeast(1 << 20)
                      .mayChange());
+  keys.push_back(
+      Key("launch.memory_per_rank", fieldOf<&Config::launch, &Launch::memoryPerRank>(),
+          "What a rank has where it will run; a larger memory plan is refused. For a plan that is "
+          "compiled on another machine than it runs on; auto: the rank's share of memory_limit, or "
+          "no limit for more ranks than one machine runs.")
+          .memorySize()
+          .unit("bytes")
+          .atLeast(1 << 20)
+          .mayChange());
   keys.push_back(Key("launch.instruction_set", fieldOf<&Config::launch, &Launch::instructionSet>(),
                      "What kernels may use of the processor.")
                      .choice("auto", "all that this machine has")

@@ -39,14 +39,23 @@ int64_t Mesh::indexOf(int64_t rank, std::span<const uint32_t> which) const {
 }
 
 std::vector<int64_t> Mesh::group(int64_t rank, std::span<const uint32_t> which) const {
-  std::vector<int64_t> members(static_cast<size_t>(sizeOf(which)));
-  for (int64_t other = 0; other < ranks(); ++other) {
-    bool together = true;
-    for (uint32_t axis = 0; axis < axes.size(); ++axis)
-      if (std::find(which.begin(), which.end(), axis) == which.end())
-        together &= coordinate(other, axis) == coordinate(rank, axis);
-    if (together)
-      members[static_cast<size_t>(indexOf(other, which))] = other;
+  // The first member is at 0 on every axis of the group; each axis, the minor last, multiplies the members.
+  int64_t first = rank;
+  std::vector<int64_t> strides;
+  for (uint32_t axis : which) {
+    int64_t stride = 1;
+    for (size_t minor = axis + size_t{1}; minor < axes.size(); ++minor)
+      stride *= axes[minor].size;
+    first -= coordinate(rank, axis) * stride;
+    strides.push_back(stride);
+  }
+  std::vector<int64_t> members = {first};
+  for (size_t index = 0; index < which.size(); ++index) {
+    std::vector<int64_t> more;
+    for (int64_t member : members)
+      for (int64_t place = 0; place < axes[which[index]].size; ++place)
+        more.push_back(member + place * strides[index]);
+    members = std::move(more);
   }
   return members;
 }

@@ -120,7 +120,7 @@ protected:
     context.loadDialect<nn::NnDialect, mlir::func::FuncDialect>();
     module = buildPrograms(&context, loaded.config);
     ASSERT_TRUE(module);
-    ASSERT_TRUE(mlir::succeeded(runPhases(*module, loaded.config, "", "", "update")));
+    ASSERT_TRUE(mlir::succeeded(runPhases(*module, loaded.config, {.stopAfter = "update"})));
     auto initial = interpret::initialVariables(*module, loaded.config.train.seed);
     ASSERT_TRUE(mlir::succeeded(initial));
     variables = *initial;

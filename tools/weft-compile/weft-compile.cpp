@@ -8,11 +8,13 @@
 #include "compiler/Pipeline.h"
 #include "kernels/cpu/Cpu.h"
 #include "runtime/config/ConfigLoader.h"
+#include "runtime/executable/CommandLists.h"
 #include "runtime/executable/ExecutableFile.h"
 #include "runtime/support/ExitCode.h"
 #include "runtime/support/FileText.h"
 #include "runtime/support/Processors.h"
 #include "runtime/tokenizer/Tokenizer.h"
+#include "tools/weft-compile/ScheduleCommand.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -25,12 +27,13 @@
 #include <chrono>
 #include <cstdio>
 #include <iostream>
+#include <string_view>
 
 namespace {
 struct Arguments {
   std::string config, output, printAfter, reproducer, draw;
   std::vector<std::string> overrides, explain, match;
-  int64_t memoryLimit = 0;
+  int64_t memoryLimit = 0, threads = 0, verifiedRanks = 20;
 };
 
 absl::StatusOr<weft::cpu::InstructionSet> chooseInstructionSet(weft::InstructionSetChoice choice) {
@@ -52,14 +55,15 @@ absl::StatusOr<weft::cpu::InstructionSet> chooseInstructionSet(weft::Instruction
 }
 
 /// The target of a config on this machine; sets the instruction set of the process.
-absl::StatusOr<weft::Target> openTarget(const weft::Config &config) {
+absl::StatusOr<weft::Target> openTarget(const weft::Config &config, int64_t threads) {
   const weft::LaunchConfig &launch = config.launch;
   absl::StatusOr<weft::cpu::InstructionSet> set = chooseInstructionSet(launch.instructionSet);
   if (!set.ok())
     return set.status();
   if (absl::Status status = weft::cpu::useInstructionSet(*set); !status.ok())
     return status;
-  int64_t shared = std::max<int64_t>(1, weft::availableProcessors() / config.parallel.ranks());
+  const int64_t shared =
+      threads > 0 ? threads : std::max<int64_t>(1, weft::availableProcessors() / config.parallel.ranks());
   return weft::Target{std::string(weft::cpu::name(*set)),
                       static_cast<uint32_t>(launch.threads.value_or(shared))};
 }
@@ -74,8 +78,32 @@ std::string explain(const std::string &what, const weft::Compiled &compiled) {
   return weft::explainFusion(compiled);
 }
 
+/// Holds the command lists of some ranks against each other.
+absl::Status verifyRanks(int64_t count, const weft::Compiled &compiled, weft::PhaseClock &clock) {
+  const weft::Executable &executable = compiled.executable;
+  if (executable.mesh.ranks() == 1 || count == 0)
+    return absl::OkStatus();
+  std::vector<int64_t> ranks = weft::sampleRanks(executable.mesh, count);
+  absl::StatusOr<int64_t> calls = weft::verifyCommandLists(executable, ranks);
+  if (!calls.ok())
+    return absl::InternalError(absl::StrCat("emit: ", std::string(calls.status().message())));
+  clock.finish("ranks");
+  std::printf("command lists of %zu of %lld ranks agree: %lld collectives\n", ranks.size(),
+              static_cast<long long>(executable.mesh.ranks()), static_cast<long long>(*calls));
+  return absl::OkStatus();
+}
+
+absl::Status write(weft::Compiled &compiled, const std::string &file) {
+  absl::StatusOr<std::unique_ptr<weft::Tokenizer>> tokenizer = weft::createTokenizer("bytes");
+  if (!tokenizer.ok())
+    return tokenizer.status();
+  compiled.executable.tokenizer = (*tokenizer)->serialize();
+  return weft::writeExecutable(compiled.executable, file);
+}
+
 absl::Status compile(const Arguments &arguments) {
   auto started = std::chrono::steady_clock::now();
+  weft::PhaseClock clock;
   absl::StatusOr<weft::LoadedConfig> loaded = weft::loadConfig(arguments.config, arguments.overrides);
   if (!loaded.ok())
     return weft::withExitCode(loaded.status(), weft::ExitCode::Config);
@@ -88,18 +116,21 @@ absl::Status compile(const Arguments &arguments) {
         absl::InvalidArgumentError(absl::StrCat("--print-after: no phase '", arguments.printAfter,
                                                 "'; there are ", absl::StrJoin(phases, ", "))),
         weft::ExitCode::Config);
-  absl::StatusOr<weft::Target> target = openTarget(loaded->config);
+  absl::StatusOr<weft::Target> target = openTarget(loaded->config, arguments.threads);
   if (!target.ok())
     return weft::withExitCode(target.status(), weft::ExitCode::Config);
   absl::StatusOr<weft::Compiled> compiled =
       weft::compileJob(loaded->config, loaded->resolvedYaml(),
                        {*target, arguments.printAfter, arguments.reproducer,
                         llvm::is_contained(arguments.explain, "placement"),
-                        arguments.draw.empty() ? std::vector<std::string>() : arguments.match});
+                        arguments.draw.empty() ? std::vector<std::string>() : arguments.match, &clock});
   if (!compiled.ok())
     return weft::withExitCode(compiled.status(), weft::ExitCode::Config);
   for (const std::string &what : arguments.explain)
-    std::cout << explain(what, *compiled);
+    if (what != "compilation")
+      std::cout << explain(what, *compiled);
+  if (absl::Status status = verifyRanks(arguments.verifiedRanks, *compiled, clock); !status.ok())
+    return status;
   if (!arguments.draw.empty())
     if (absl::Status status = weft::writeFileTextAtomically(arguments.draw, compiled->picture); !status.ok())
       return weft::withExitCode(status, weft::ExitCode::Config);
@@ -107,22 +138,24 @@ absl::Status compile(const Arguments &arguments) {
     if (absl::Status status = weft::checkMemoryLimit(loaded->config, *compiled, arguments.memoryLimit);
         !status.ok())
       return status;
-  if (arguments.output.empty())
-    return absl::OkStatus();
-  absl::StatusOr<std::unique_ptr<weft::Tokenizer>> tokenizer = weft::createTokenizer("bytes");
-  if (!tokenizer.ok())
-    return tokenizer.status();
-  compiled->executable.tokenizer = (*tokenizer)->serialize();
-  if (absl::Status status = weft::writeExecutable(compiled->executable, arguments.output); !status.ok())
-    return status;
-  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
-  std::printf("compiled in %.1f s -> %s\n", seconds, arguments.output.c_str());
+  if (!arguments.output.empty()) {
+    if (absl::Status status = write(*compiled, arguments.output); !status.ok())
+      return status;
+    clock.finish("write");
+    double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+    std::printf("compiled in %.1f s -> %s\n", seconds, arguments.output.c_str());
+  }
+  if (llvm::is_contained(arguments.explain, "compilation"))
+    std::cout << weft::explainCompilation(clock.costs());
   return absl::OkStatus();
 }
 } // namespace
 
 int main(int argc, char **argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "schedule")
+    return weft::runScheduleCommand(argc - 1, argv + 1);
   CLI::App app("Compiles a run file to an executable.", "weft-compile");
+  app.footer("weft-compile schedule ... is weft schedule.");
   app.set_version_flag("--version", "weft-compile " WEFT_VERSION);
   Arguments arguments;
   app.add_option("config", arguments.config, "The run file (YAML)")->required();
@@ -133,13 +166,21 @@ int main(int argc, char **argv) {
   app.add_option(
          "--explain", arguments.explain,
          "Prints where memory goes, where every value lives and what moves, what a rank sends, or what "
-         "became a kernel")
-      ->check(CLI::IsMember({"memory", "placement", "communication", "fusion"}));
+         "became a kernel, or what each phase of the compilation took")
+      ->check(CLI::IsMember({"memory", "placement", "communication", "fusion", "compilation"}));
   app.add_option("--draw", arguments.draw, "Writes an SVG picture of which rank holds what");
   arguments.match = {"*layers.0.*", "*embed*", "*head*", "boundary 0"};
   app.add_option("--match", arguments.match, "Shell patterns of the parameters and boundaries to draw")
       ->capture_default_str();
   app.add_option("--memory-limit", arguments.memoryLimit, "Refuses a plan that needs more bytes than this");
+  app.add_option(
+         "--verify-ranks", arguments.verifiedRanks,
+         "Ranks whose command lists are held against each other: the first, the last, others at random")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  app.add_option("--threads", arguments.threads,
+                 "Threads of each rank, where launch.threads is auto (0: this machine's, over the ranks)")
+      ->check(CLI::Range(int64_t{0}, int64_t{1024}));
   app.add_option("--reproducer", arguments.reproducer, "Where a failing pass leaves its input");
   CLI11_PARSE(app, argc, argv);
   absl::Status status = compile(arguments);

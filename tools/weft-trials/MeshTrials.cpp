@@ -47,13 +47,14 @@ FailureOr<Levels> compileCase(MLIRContext &context, const Config &config, const 
   if (!module)
     return failure();
   varyAttention(*module, attention);
-  LogicalResult ran = runPhases(*module, config, "", "", "", [&](StringRef phase, ModuleOp after) {
+  PhaseOptions phases;
+  phases.observe = [&](StringRef phase, ModuleOp after) {
     if (phase == "update")
       levels.global = after.clone();
     if (phase == "partition")
       levels.local = after.clone();
-  });
-  if (failed(ran))
+  };
+  if (failed(runPhases(*module, config, phases)))
     return failure();
   levels.planned = std::move(module);
   return std::move(levels);

@@ -188,7 +188,7 @@ void checkBytes(const ReshardCase &item, const std::string &sabotage, Report &re
   if (item.mesh.getSizes().size() > kFewAxes)
     return;
   int64_t elementBytes = (item.element.getIntOrFloatBitWidth() + 7) / 8;
-  double path = reshardBytes(item.shape, elementBytes, item.from, item.to);
+  double path = totalBytes(reshardPath(item.shape, elementBytes, item.from, item.to));
   if (sabotage == "bytes")
     path = 1.5 * path + 1;
   std::vector<int64_t> sizes(item.mesh.getSizes().begin(), item.mesh.getSizes().end());

@@ -11,6 +11,7 @@
 #include "tools/weft/CompilerProcess.h"
 
 #include <memory>
+#include <optional>
 
 namespace weft {
 
@@ -24,6 +25,7 @@ struct CompileCommandOptions {
   std::vector<std::string> match;
   std::vector<std::string> overrides;
   std::vector<std::string> explain;
+  std::optional<int64_t> verifiedRanks;
 };
 } // namespace
 
@@ -31,8 +33,9 @@ static void compile(const CompileCommandOptions &options) {
   absl::StatusOr<LoadedConfig> loaded = loadConfig(options.file, options.overrides);
   if (!loaded.ok())
     failCommand(withExitCode(loaded.status(), ExitCode::Config));
-  std::vector<std::string> arguments = {options.file, "--memory-limit",
-                                        std::to_string(memoryLimitOf(loaded->config))};
+  std::vector<std::string> arguments = {options.file};
+  if (std::optional<int64_t> limit = planLimitOf(loaded->config))
+    arguments.insert(arguments.end(), {"--memory-limit", std::to_string(*limit)});
   const auto add = [&](const char *option, const std::string &value) {
     if (!value.empty())
       arguments.insert(arguments.end(), {option, value});
@@ -47,6 +50,8 @@ static void compile(const CompileCommandOptions &options) {
   add("--draw", options.draw);
   for (const std::string &pattern : options.match)
     add("--match", pattern);
+  if (options.verifiedRanks)
+    add("--verify-ranks", std::to_string(*options.verifiedRanks));
   if (absl::Status status = runCompiler(arguments, false); !status.ok())
     failCommand(status);
 }
@@ -66,11 +71,11 @@ void addCompileCommand(CLI::App &app) {
   command
       ->add_option("--explain", options->explain,
                    "Show where memory goes, where every value lives and what moves, what a rank sends in a "
-                   "step, or which composites became kernels")
+                   "step, which composites became kernels, or what each phase of the compilation took")
       ->take_all()
       ->expected(1)
       ->allow_extra_args(false)
-      ->check(CLI::IsMember({"memory", "placement", "communication", "fusion"}));
+      ->check(CLI::IsMember({"memory", "placement", "communication", "fusion", "compilation"}));
   command->add_option("--draw", options->draw, "Write an SVG picture of which rank holds what");
   command
       ->add_option(
@@ -80,6 +85,10 @@ void addCompileCommand(CLI::App &app) {
       ->expected(1)
       ->allow_extra_args(false)
       ->needs("--draw");
+  command
+      ->add_option("--verify-ranks", options->verifiedRanks,
+                   "Ranks of a mesh whose command lists are held against each other (default: 20)")
+      ->check(CLI::NonNegativeNumber);
   command->add_option("--print-after", options->printAfter, "Print the IR after this phase");
   command->add_option("--reproducer", options->reproducer, "Where a pass that fails leaves its input");
   command->callback([options] { compile(*options); });

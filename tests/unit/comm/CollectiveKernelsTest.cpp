@@ -31,6 +31,11 @@ constexpr std::array kTypes = {DType::I1,  DType::I32, DType::I64, DType::BF16,
 
 class Collectives : public ::testing::TestWithParam<Group> {
 protected:
+  void SetUp() override {
+    if (!canHave(mesh.ranks()))
+      GTEST_SKIP() << mesh.ranks() << " ranks are more than there are processes";
+  }
+
   Mesh mesh = meshOf(GetParam().sizes);
   std::vector<uint32_t> axes = GetParam().axes;
   DimensionSplit split{axes};

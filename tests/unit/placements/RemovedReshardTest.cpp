@@ -85,7 +85,7 @@ protected:
       return 0;
     }
     mlir::OwningOpRef<mlir::ModuleOp> module = buildPrograms(&context, loaded->config);
-    if (!module || failed(runPhases(*module, loaded->config, "", "", phase))) {
+    if (!module || failed(runPhases(*module, loaded->config, {.stopAfter = phase}))) {
       ADD_FAILURE() << GetParam().name << " does not compile to " << phase;
       return 0;
     }

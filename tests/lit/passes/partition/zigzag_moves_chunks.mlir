@@ -36,4 +36,11 @@ module attributes {dist.mesh = #mesh} {
     %z = dist.reshard %y : tensor<8x6xf32, #dist.at<#mesh, [], [c0]>> -> tensor<8x6xf32, #dist.at<#mesh, zigzag [c0], []>>
     return %z : tensor<8x6xf32, #dist.at<#mesh, zigzag [c0], []>>
   }
+  // A dimension of one beside it is nothing.
+  // CHECK-LABEL: func.func @beside_nothing
+  // CHECK:       nn.reshape %arg0 : tensor<1x4xf32, #dist.local<#mesh, 1x8, [], zigzag [c0]>> -> tensor<1x1x4xf32, #dist.local<#mesh, 1x1x8, [], [], zigzag [c0]>>
+  func.func @beside_nothing(%x: tensor<1x8xf32, #dist.at<#mesh, [], zigzag [c0]>>) -> tensor<1x1x8xf32, #dist.at<#mesh, [], [], zigzag [c0]>> {
+    %y = nn.reshape %x : tensor<1x8xf32, #dist.at<#mesh, [], zigzag [c0]>> -> tensor<1x1x8xf32, #dist.at<#mesh, [], [], zigzag [c0]>>
+    return %y : tensor<1x1x8xf32, #dist.at<#mesh, [], [], zigzag [c0]>>
+  }
 }

@@ -1,0 +1,318 @@
+//===- CommandLists.cpp - Lists of calls, and their meetings --------------===//
+//
+// Lists are made by creating each rank's kernels against a context that notes which group a kernel asks for.
+// They are verified by meeting: a call is over once all members stand before it, and the order in which calls
+// are looked at changes nothing, as a rank stands before one call at a time.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/executable/CommandLists.h"
+
+#include "kernels/collective/Collective.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <set>
+
+namespace weft {
+namespace {
+
+/// An end of a group at which nobody can meet.
+class NotedExchange final : public Exchange {
+public:
+  NotedExchange(int member, int size) : own(member), members(size) {}
+  int member() const override { return own; }
+  int size() const override { return members; }
+  absl::Status begin(const CollectiveCall &, const void *, void *) override {
+    return absl::FailedPreconditionError("the ranks of a list do not run");
+  }
+  std::span<const void *const> operands() const override { return {}; }
+  std::span<void *const> results() const override { return {}; }
+  void meet() override {}
+  void end() override {}
+
+private:
+  int own, members;
+};
+
+/// A rank that is not there: knows its place in the mesh, and notes the group that a kernel asks for.
+class AbsentRank final : public RankContext {
+public:
+  AbsentRank(const Mesh &mesh, int64_t rank) : mesh(mesh), own(rank) {}
+
+  int64_t rank() const override { return own; }
+  uint32_t axisCount() const override { return static_cast<uint32_t>(mesh.axes.size()); }
+  int64_t axisSize(uint32_t axis) const override { return mesh.axes[axis].size; }
+  int64_t size(std::span<const uint32_t> axes) const override { return mesh.sizeOf(axes); }
+  int64_t index(std::span<const uint32_t> axes) const override { return mesh.indexOf(own, axes); }
+  absl::StatusOr<std::shared_ptr<Exchange>> exchange(std::span<const uint32_t> axes) const override {
+    group = mesh.group(own, axes);
+    return std::make_shared<NotedExchange>(static_cast<int>(index(axes)), static_cast<int>(group->size()));
+  }
+  absl::Status status() const override { return absl::OkStatus(); }
+
+  mutable std::optional<std::vector<int64_t>> group;
+
+private:
+  const Mesh &mesh;
+  int64_t own;
+};
+
+/// The call as its members must make it: all of it but how the group is written.
+std::string callText(const KernelCall &call) {
+  std::string text = call.str();
+  for (const auto &[key, attribute] : call.attributes)
+    if (key != "axes")
+      absl::StrAppend(&text, ", ", key, " ", attribute.text, absl::StrJoin(attribute.integers, "x"),
+                      absl::StrJoin(attribute.numbers, "x"));
+  return text;
+}
+
+std::string commandText(const Executable &executable, const Program &program, uint32_t command) {
+  const std::string &location = executable.locations[program.commands[command].location];
+  return absl::StrCat("command ", command, " of ", program.name,
+                      location.empty() ? "" : absl::StrCat(", at ", location));
+}
+
+/// Makes lists. A layer's kernels are those of the layer before but for their location: of
+/// such kernels one is created, on each rank.
+class ListMaker {
+public:
+  explicit ListMaker(const Executable &executable)
+      : executable(executable), texts(executable.kernels.size()) {
+    std::map<std::string, uint32_t> known;
+    for (uint32_t kernel = 0; kernel < executable.kernels.size(); ++kernel) {
+      likes.push_back(kernel);
+      if (!isRankKernel(executable.kernels[kernel].call.name))
+        continue;
+      KernelCall call = executable.kernels[kernel].call;
+      call.attributes.erase("location");
+      const std::vector<int64_t> axes =
+          call.has("axes") ? call.integers("axes").value_or(std::vector<int64_t>()) : std::vector<int64_t>();
+      const std::string text = absl::StrCat(callText(call), " over ", absl::StrJoin(axes, " "));
+      likes.back() = known.try_emplace(text, kernel).first->second;
+    }
+  }
+
+  absl::StatusOr<CommandList> make(const Program &program, int64_t rank) {
+    CommandList list{rank, {}};
+    std::map<uint32_t, Group> &groupOf = groupsOf[rank];
+    for (const ScheduleItem &item : program.schedule) {
+      const Action &action = program.actions[item.action];
+      for (uint32_t i = 0; i < action.commandCount; ++i) {
+        const uint32_t command = action.firstCommand + i, kernel = program.commands[command].kernel;
+        if (program.commands[command].kind != CommandKind::Launch ||
+            !isRankKernel(executable.kernels[kernel].call.name))
+          continue;
+        auto [group, isNew] = groupOf.try_emplace(likes[kernel]);
+        if (isNew) {
+          absl::StatusOr<Group> asked = groupFor(rank, kernel);
+          if (!asked.ok())
+            return absl::InvalidArgumentError(absl::StrCat("rank ", rank, ", ",
+                                                           commandText(executable, program, command), ": ",
+                                                           asked.status().message()));
+          group->second = *std::move(asked);
+        }
+        if (group->second)
+          list.entries.push_back({{group->second, textOf(kernel)}, command});
+      }
+    }
+    return list;
+  }
+
+private:
+  using Group = std::shared_ptr<const std::vector<int64_t>>;
+
+  /// The group that a kernel asks for on this rank; null if it calls nobody.
+  absl::StatusOr<Group> groupFor(int64_t rank, uint32_t kernel) {
+    AbsentRank context(executable.mesh, rank);
+    absl::StatusOr<std::unique_ptr<Kernel>> created =
+        createRankKernel(executable.kernels[kernel].call, &context);
+    if (!created.ok())
+      return created.status();
+    if (!context.group)
+      return nullptr;
+    Group &known = groups[*context.group];
+    if (!known)
+      known = std::make_shared<const std::vector<int64_t>>(*std::move(context.group));
+    return known;
+  }
+
+  const std::shared_ptr<const std::string> &textOf(uint32_t kernel) {
+    if (!texts[kernel])
+      texts[kernel] = std::make_shared<const std::string>(callText(executable.kernels[kernel].call));
+    return texts[kernel];
+  }
+
+  const Executable &executable;
+  std::vector<uint32_t> likes; ///< of each kernel: the first that is like it
+  std::vector<std::shared_ptr<const std::string>> texts;
+  std::map<std::vector<int64_t>, Group> groups;
+  /// By rank, then by the first of kernels that are alike: whom it calls; null for nobody.
+  std::map<int64_t, std::map<uint32_t, Group>> groupsOf;
+};
+
+/// Lets lists meet until all are at their end, or none can go on.
+class Meetings {
+public:
+  Meetings(const Executable &executable, const Program &program, std::span<const CommandList> lists)
+      : executable(executable), program(program), lists(lists), next(lists.size()) {
+    for (size_t list = 0; list < lists.size(); ++list)
+      listOf[lists[list].rank] = list;
+  }
+
+  absl::Status run() {
+    std::vector<size_t> awake(lists.size());
+    std::iota(awake.begin(), awake.end(), size_t{0});
+    while (!awake.empty()) {
+      const size_t list = awake.back();
+      awake.pop_back();
+      while (const GroupCall *call = callOf(list)) {
+        const std::vector<size_t> &members = membersOf(*call);
+        if (!std::all_of(members.begin(), members.end(),
+                         [&](size_t member) { return standsBefore(member, *call); }))
+          break;
+        for (size_t member : members) {
+          ++next[member];
+          if (member != list)
+            awake.push_back(member);
+        }
+      }
+    }
+    for (size_t list = 0; list < lists.size(); ++list)
+      if (callOf(list))
+        return disagreement(list);
+    return absl::OkStatus();
+  }
+
+private:
+  const GroupCall *callOf(size_t list) const {
+    return next[list] < lists[list].entries.size() ? &lists[list].entries[next[list]].call : nullptr;
+  }
+
+  bool standsBefore(size_t list, const GroupCall &call) const {
+    const GroupCall *here = callOf(list);
+    return here && *here == call;
+  }
+
+  /// The lists of a group's members, as far as there are any.
+  const std::vector<size_t> &membersOf(const GroupCall &call) {
+    auto [found, isNew] = groups.try_emplace(call.ranks.get());
+    if (isNew)
+      for (int64_t rank : *call.ranks)
+        if (auto list = listOf.find(rank); list != listOf.end())
+          found->second.push_back(list->second);
+    return found->second;
+  }
+
+  std::string describe(size_t list) const {
+    const GroupCall *call = callOf(list);
+    if (!call)
+      return absl::StrCat("rank ", lists[list].rank, " has come to the end of its list");
+    constexpr size_t shown = 8;
+    const std::span<const int64_t> ranks(*call->ranks);
+    return absl::StrCat("rank ", lists[list].rank, " calls ", *call->call, " with ranks ",
+                        absl::StrJoin(ranks.first(std::min(shown, ranks.size())), ", "),
+                        ranks.size() > shown ? absl::StrCat(", ... (", ranks.size(), ")") : "", " (",
+                        commandText(executable, program, lists[list].entries[next[list]].command), ")");
+  }
+
+  /// No list can go on: who waits for this one's call, waits for ever. If two lists wait in one group with
+  /// different calls, they are the two to show.
+  absl::Status disagreement(size_t first) {
+    std::pair<size_t, size_t> shown{first, first};
+    for (size_t list = first; list < lists.size(); ++list) {
+      const GroupCall *call = callOf(list);
+      if (!call)
+        continue;
+      for (size_t member : membersOf(*call)) {
+        const GroupCall *other = callOf(member);
+        if (standsBefore(member, *call))
+          continue;
+        const bool sameGroup = other && other->sameGroup(*call);
+        if (shown.first == shown.second || sameGroup)
+          shown = {list, member};
+        if (sameGroup)
+          return refused(shown);
+      }
+    }
+    return refused(shown);
+  }
+
+  absl::Status refused(std::pair<size_t, size_t> shown) const {
+    return absl::InvalidArgumentError(absl::StrCat("command lists disagree: ", describe(shown.first),
+                                                   ", while ", describe(shown.second),
+                                                   ". They would wait for ever"));
+  }
+
+  const Executable &executable;
+  const Program &program;
+  std::span<const CommandList> lists;
+  std::vector<size_t> next; ///< entry of each list
+  std::map<int64_t, size_t> listOf;
+  std::map<const std::vector<int64_t> *, std::vector<size_t>> groups;
+};
+
+} // namespace
+
+static absl::StatusOr<std::vector<CommandList>> makeLists(ListMaker &maker, const Program &program,
+                                                          std::span<const int64_t> ranks) {
+  std::vector<CommandList> lists;
+  for (int64_t rank : ranks) {
+    absl::StatusOr<CommandList> list = maker.make(program, rank);
+    if (!list.ok())
+      return list.status();
+    lists.push_back(*std::move(list));
+  }
+  return lists;
+}
+
+absl::StatusOr<std::vector<CommandList>> commandListsOf(const Executable &executable, const Program &program,
+                                                        std::span<const int64_t> ranks) {
+  ListMaker maker(executable);
+  return makeLists(maker, program, ranks);
+}
+
+absl::Status verifyCommandLists(const Executable &executable, const Program &program,
+                                std::span<const CommandList> lists) {
+  return Meetings(executable, program, lists).run();
+}
+
+absl::StatusOr<int64_t> verifyCommandLists(const Executable &executable, std::span<const int64_t> ranks) {
+  int64_t calls = 0;
+  ListMaker maker(executable);
+  for (const Program &program : executable.programs) {
+    absl::StatusOr<std::vector<CommandList>> lists = makeLists(maker, program, ranks);
+    if (!lists.ok())
+      return lists.status();
+    if (absl::Status status = verifyCommandLists(executable, program, *lists); !status.ok())
+      return status;
+    for (const CommandList &list : *lists)
+      calls += static_cast<int64_t>(list.entries.size());
+  }
+  return calls;
+}
+
+std::vector<int64_t> sampleRanks(const Mesh &mesh, int64_t count) {
+  const int64_t ranks = mesh.ranks();
+  std::set<int64_t> chosen;
+  if (count >= ranks) {
+    for (int64_t rank = 0; rank < ranks; ++rank)
+      chosen.insert(rank);
+  } else if (count > 0) {
+    std::mt19937_64 random(1);
+    chosen.insert(0);
+    if (count > 1)
+      chosen.insert(ranks - 1);
+    while (static_cast<int64_t>(chosen.size()) < count)
+      chosen.insert(static_cast<int64_t>(random() % static_cast<uint64_t>(ranks)));
+  }
+  return {chosen.begin(), chosen.end()};
+}
+
+} // namespace weft

@@ -1,0 +1,60 @@
+//===- CommandLists.h - Whether all ranks come to the same collectives ----===//
+//
+// A rank's command list in its final form: the collectives that it calls in one run of a program, with whom,
+// and what all of them must call alike. The lists of several ranks complete together if every call is met by
+// the same call of each member of its group, when each rank makes its calls one after another and waits in
+// each. That is one order per group, and one order for all groups that share ranks: what transports need that
+// queue calls per communicator. Nothing is run, and no rank needs a thread.
+//
+//===----------------------------------------------------------------------===//
+#ifndef WEFT_RUNTIME_EXECUTABLE_COMMANDLISTS_H
+#define WEFT_RUNTIME_EXECUTABLE_COMMANDLISTS_H
+
+#include "runtime/executable/Executable.h"
+
+#include "absl/status/statusor.h"
+
+#include <memory>
+#include <span>
+
+namespace weft {
+
+/// What the members of a group call together. Lists share both parts, of which there are few.
+struct GroupCall {
+  std::shared_ptr<const std::vector<int64_t>> ranks; ///< of the group, in its order
+  std::shared_ptr<const std::string> call; ///< operation, types and attributes: equal on all members
+  bool sameGroup(const GroupCall &other) const { return ranks == other.ranks || *ranks == *other.ranks; }
+  bool operator==(const GroupCall &other) const {
+    return (call == other.call || *call == *other.call) && sameGroup(other);
+  }
+};
+
+struct CommandList {
+  struct Entry {
+    GroupCall call;
+    uint32_t command = 0; ///< of the program
+  };
+  int64_t rank = 0;
+  std::vector<Entry> entries; ///< in the order of the schedule
+};
+
+/// The lists of these ranks, each once and of the mesh. InvalidArgument, naming rank and command, when a
+/// kernel does not fit a rank's place in the mesh. The executable has passed verify().
+absl::StatusOr<std::vector<CommandList>> commandListsOf(const Executable &executable, const Program &program,
+                                                        std::span<const int64_t> ranks);
+
+/// OK if the lists complete together; members of groups that have no list here come to every call in time.
+/// Else InvalidArgument with the two commands that disagree.
+absl::Status verifyCommandLists(const Executable &executable, const Program &program,
+                                std::span<const CommandList> lists);
+
+/// Both, for every program of the executable. Returns how many calls the lists have in all.
+absl::StatusOr<int64_t> verifyCommandLists(const Executable &executable, std::span<const int64_t> ranks);
+
+/// `count` ranks of the mesh, ascending: all if there are no more, else the first, the last and others drawn
+/// at random, the same ones each time.
+std::vector<int64_t> sampleRanks(const Mesh &mesh, int64_t count);
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_EXECUTABLE_COMMANDLISTS_H
