@@ -91,11 +91,23 @@ UpdateOptions updateOptions(const Config &config) {
   return options;
 }
 
+std::string contextName(ContextMethod method) {
+  switch (method) {
+  case ContextMethod::Gather:
+    return "gather";
+  case ContextMethod::AllToAll:
+    return "all_to_all";
+  case ContextMethod::Ring:
+    return "ring";
+  }
+  return "gather";
+}
+
 SeedPlacementsOptions seedOptions(const Config &config) {
   SeedPlacementsOptions options;
   options.zero = config.parallel.zero;
   options.sequence = config.parallel.sequence;
-  options.context = config.parallel.context.method == ContextMethod::AllToAll ? "all_to_all" : "gather";
+  options.context = contextName(config.parallel.context.method);
   return options;
 }
 

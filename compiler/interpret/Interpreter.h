@@ -72,6 +72,8 @@ private:
   mlir::FailureOr<Values> evaluate(mlir::Operation *op, llvm::ArrayRef<MeshValue> operands, Context &context);
   mlir::FailureOr<Values> evaluateOnRanks(mlir::Operation *op, llvm::ArrayRef<MeshValue> operands,
                                           const Context &context);
+  mlir::FailureOr<Values> evaluateRing(dist::RingOp ring, llvm::ArrayRef<MeshValue> operands,
+                                       Context &context);
   mlir::FailureOr<Values> evaluateCall(mlir::func::CallOp call, llvm::ArrayRef<MeshValue> operands,
                                        Context &context);
   mlir::FailureOr<MeshValue> readVariable(nn::ReadOp op, const Context &context) const;

@@ -95,7 +95,7 @@ Value selfAttention(ModelBuilder &b, const ModelConfig &config, const SequenceCo
   auto attention = b.create<nn::AttentionOp>(
       query.getType(), lse, query, key, value, Value(), Value(), sequence.positions, sequence.positions,
       Value(), b.builder.getF64FloatAttr(1.0 / std::sqrt(static_cast<double>(dimension))),
-      b.builder.getUnitAttr(), b.builder.getI64IntegerAttr(0), b.builder.getF64FloatAttr(0.0));
+      b.builder.getUnitAttr(), b.builder.getI64IntegerAttr(0), b.builder.getF64FloatAttr(0.0), UnitAttr());
   return Linear{"o_proj", "bsnd,hnd->bsh",      {hidden, heads, dimension},
                 {hidden}, config.attentionBias, {.tensorDimension = 1, .wholeParts = true},
                 false}(b, config, attention.getResult());

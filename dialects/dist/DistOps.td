@@ -177,4 +177,60 @@ def MaskOp : DistOp<"mask", [Pure, AllTypesMatch<["operand", "result"]>]> {
   }]>];
 }
 
+def RingOp : DistOp<"ring", [AttrSizedOperandSegments, AttrSizedResultSegments, IsolatedFromAbove, SingleBlock]> {
+  let summary = "A loop over the blocks that travel around a ring of ranks.";
+  let description = [{
+    The one op in which an axis splits two things: what `stays` on a rank, and what `travels`. The ranks along the axes,
+    n of them, are a ring. A rank meets the block that it has itself in `first`; then, n - 1 times, every block goes on to
+    the next rank, and `next` meets the one that came. So each rank meets every block once, and has one (while it moves,
+    two) at a time (arXiv:2310.01889). `merged` values stay on the rank from step to step; `home` values travel with the
+    block that they belong to, and a last move brings them home.
+
+    In the regions a travelling value has the size of its block and is not split over the ring, as if the block that is
+    here were all there is; what stays has its own type. A home value is there a sum that is pending over the ring, which
+    going around takes. So every op of a region is held against its own rule, and what belongs to the block but is kept
+    on the rank, or the other way round, is a type error.
+
+    Example:
+    ```mlir
+    %o, %lse = dist.ring over ["c0"] stays(%q, %i : !q, !i) travels(%k, %v, %j : !k, !k, !j) merged(!q, !lse) first {
+    ^bb0(%q0: !q, %i0: !i, %k0: !block, %v0: !block, %j0: !jblock):
+      %o0, %lse0 = nn.attention %q0, %k0, %v0 positions(%i0, %j0) {scale = 0.5, causal} : ...
+      dist.yield %o0, %lse0 : !q, !lse
+    } next {
+    ^bb0(%q0: !q, %i0: !i, %k0: !block, %v0: !block, %j0: !jblock, %o1: !q, %lse1: !lse):
+      %o0, %lse0 = nn.attention %q0, %k0, %v0 positions(%i0, %j0) {scale = 0.5, causal} : ...
+      %o2, %lse2 = nn.attention_merge %o1, %lse1, %o0, %lse0 : !q, !lse
+      dist.yield %o2, %lse2 : !q, !lse
+    }
+    ```
+
+    Constraints: local types. What travels, and each home value, is split over all axes of the ring in one dimension, and
+    over no others there, in parts of one size; what stays is split like this or replicated over the ring; a merged value
+    is split over the ring or pending over it as a sum. `first` takes what stays and what travels, `next` the merged and
+    home values as well; both yield merged, then home values.
+  }];
+  let arguments = (ins StrArrayAttr:$axes, Variadic<DistTensor>:$stays, Variadic<DistTensor>:$travels);
+  let results = (outs Variadic<DistTensor>:$merged, Variadic<DistTensor>:$home);
+  let regions = (region SizedRegion<1>:$first, SizedRegion<1>:$next);
+  let assemblyFormat = [{
+    `over` $axes (`stays` `(` $stays^ `:` type($stays) `)`)? `travels` `(` $travels `:` type($travels) `)`
+    `merged` `(` type($merged) `)` (`home` `(` type($home)^ `)`)? attr-dict-with-keyword `first` $first `next` $next
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The axes as indices of the mesh, major to minor, and the number of ranks along them.
+    ::llvm::SmallVector<int64_t, 4> axisIndices();
+    int64_t ranks();
+  }];
+}
+
+def RingYieldOp : DistOp<"yield", [Pure, Terminator, ParentOneOf<["RingOp"]>]> {
+  let summary = "What a step of a ring hands to the next one: merged values, then home values.";
+  let description = "Example:\n```mlir\ndist.yield %o, %lse : !q, !lse\n```\n\nConstraints: in a dist.ring.";
+  let arguments = (ins Variadic<DistTensor>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+}
+
 #endif // WEFT_DIALECTS_DIST_DISTOPS

@@ -56,6 +56,30 @@ RankedTensorType withoutPlacement(RankedTensorType type) {
   return RankedTensorType::get(type.getShape(), type.getElementType());
 }
 
+int64_t dimensionOver(RankedTensorType type, ArrayRef<int64_t> axes) {
+  for (auto [dimension, split] : llvm::enumerate(placementOf(type).splits))
+    if (ArrayRef<int64_t>(split.axes) == axes)
+      return static_cast<int64_t>(dimension);
+  return -1;
+}
+
+RankedTensorType blockType(RankedTensorType type, ArrayRef<int64_t> axes) {
+  Placement placement = placementOf(type);
+  SmallVector<int64_t> whole(wholeShape(type));
+  if (int64_t dimension = dimensionOver(type, axes); dimension >= 0) {
+    whole[dimension] = type.getDimSize(static_cast<unsigned>(dimension));
+    placement.splits[dimension] = {};
+  }
+  return localType(whole, type.getElementType(), placement);
+}
+
+RankedTensorType homeBlockType(RankedTensorType type, ArrayRef<int64_t> axes) {
+  RankedTensorType block = blockType(type, axes);
+  Placement placement = placementOf(block);
+  placement.sum = unite(placement.sum, axes);
+  return withPlacement(block, placement);
+}
+
 int64_t partSize(MeshAttr mesh, int64_t size, const Split &split) {
   for (int64_t axis : split.axes)
     size = static_cast<int64_t>(llvm::divideCeil(static_cast<uint64_t>(size), mesh.getSizes()[axis]));

@@ -93,6 +93,14 @@ mlir::RankedTensorType withPlacement(mlir::RankedTensorType type, const Placemen
 /// `type` without any.
 mlir::RankedTensorType withoutPlacement(mlir::RankedTensorType type);
 
+/// The dimension that is split over exactly these axes; -1 where none is.
+int64_t dimensionOver(mlir::RankedTensorType type, llvm::ArrayRef<int64_t> axes);
+/// What a step of a ring over `axes` sees of what travels: a rank's block of the dimension that they split,
+/// as if it were whole. `type` is local.
+mlir::RankedTensorType blockType(mlir::RankedTensorType type, llvm::ArrayRef<int64_t> axes);
+/// Likewise of what comes home: the sum over the ring is still to be taken.
+mlir::RankedTensorType homeBlockType(mlir::RankedTensorType type, llvm::ArrayRef<int64_t> axes);
+
 /// What a rank's memory has of a dimension: nested ceiling division.
 int64_t partSize(MeshAttr mesh, int64_t size, const Split &split);
 llvm::SmallVector<int64_t> partShape(llvm::ArrayRef<int64_t> whole, const Placement &placement);

@@ -74,6 +74,17 @@ template <typename OpTy> LogicalResult verifyAttention(OpTy op) {
   if (Value sinks = op.getSinks())
     if (tensorType(sinks).getShape() != ArrayRef<int64_t>({sizes.heads}))
       return op.emitOpError() << "expects one sink per head (" << sizes.heads << "), got " << sinks.getType();
+  if (op.getRing()) {
+    if (dist::isLocal(q))
+      return op.emitOpError()
+             << "is marked ring, which is of the global view; what one rank runs of it is a dist.ring";
+    if (!op.getQueryPositions())
+      return op.emitOpError()
+             << "is marked ring, where keys come in any order, and lacks positions of query and key";
+    if (sizes.queries != sizes.keys)
+      return op.emitOpError() << "is marked ring, where queries and keys are split alike, and has "
+                              << sizes.queries << " queries for " << sizes.keys << " keys";
+  }
   RankedTensorType lse =
       RankedTensorType::get({sizes.batch, sizes.heads, sizes.queries}, statisticsType(op.getQuery()));
   if (dist::withoutPlacement(tensorType(op.getLse())) != lse)
@@ -81,12 +92,14 @@ template <typename OpTy> LogicalResult verifyAttention(OpTy op) {
   return success();
 }
 
-/// The attended values: [batch, queries, heads, value dimension], in the query's element type.
+/// The attended values: [batch, queries, heads, value dimension], in the query's element type or, where they
+/// are to be merged with others, in that of the statistics.
 template <typename OpTy> LogicalResult verifyOutput(OpTy op, StringRef what, Value output) {
   Sizes sizes(op);
   auto wanted = RankedTensorType::get({sizes.batch, sizes.queries, sizes.heads, sizes.valueDimension},
                                       tensorType(op.getQuery()).getElementType());
-  if (dist::withoutPlacement(tensorType(output)) != wanted)
+  RankedTensorType found = dist::withoutPlacement(tensorType(output));
+  if (found != wanted && found != wanted.clone(statisticsType(op.getQuery())))
     return op.emitOpError() << "expects " << what << " of type " << wanted << ", got " << output.getType();
   return success();
 }
@@ -172,16 +185,18 @@ template <typename OpTy> ShardingRule attentionRule(OpTy op, bool backward) {
   // key and value every part then has.
   SmallVector<std::string> operands, results;
   std::string head = "(gr)", group = "g";
-  std::string q = "bs" + head + "d", k = "bt" + group + "d", v = "bt" + group + "e", o = "bs" + head + "e",
+  // In a ring the keys are split as the queries are: each rank meets all of them, one block after the other.
+  std::string t = op.getRing() ? "bs" : "bt";
+  std::string q = "bs" + head + "d", k = t + group + "d", v = t + group + "e", o = "bs" + head + "e",
               lse = "b" + head + "s";
   if (backward)
     operands = {o, q, k, v, o, lse}, results = {q, k, v};
   else
     operands = {q, k, v}, results = {o, lse};
   if (op.getQuerySegments())
-    operands.push_back("bs"), operands.push_back("bt");
+    operands.push_back("bs"), operands.push_back(t);
   if (op.getQueryPositions())
-    operands.push_back("bs"), operands.push_back("bt");
+    operands.push_back("bs"), operands.push_back(t);
   if (op.getSinks()) {
     operands.push_back(head);
     if (backward)
@@ -243,7 +258,7 @@ void AttentionOp::buildVjp(VjpContext &context, ArrayRef<Value> cotangents, Muta
   auto backward = b.create<AttentionBackwardOp>(
       types, cotangents[0], getQuery(), getKey(), getValue(), getResult(), getLse(), getQuerySegments(),
       getKeySegments(), getQueryPositions(), getKeyPositions(), getSinks(), getScaleAttr(), getCausalAttr(),
-      getWindowAttr(), getSoftcapAttr());
+      getWindowAttr(), getSoftcapAttr(), getRingAttr());
   for (unsigned index = 0; index < 3; ++index)
     out[index] = backward.getResult(index);
   if (getSinks())

@@ -1,8 +1,9 @@
-//===- CollectiveKernels.cpp - all_gather, all_reduce, reduce_scatter, all_to_all //
+//===- CollectiveKernels.cpp - What ranks do together ---------------------===//
 //
-// Every rank reads what it needs of its peers' operands and computes its result: of threads straight from
-// their memory, of processes from the workspace (Staging.h). A failure of the exchange is the context's to
-// report (RankContext::status()); the kernel then leaves its result as it is.
+// all_gather, all_reduce, reduce_scatter, all_to_all, shift. Every rank reads what it needs of its peers'
+// operands and computes its result: of threads straight from their memory, of processes from the workspace
+// (Staging.h). A failure of the exchange is the context's to report (RankContext::status()); the kernel then
+// leaves its result as it is.
 //
 //===----------------------------------------------------------------------===//
 #include "kernels/collective/BoxCopy.h"
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 namespace weft::collective {
 namespace {
@@ -362,6 +364,48 @@ KernelOrError createAllToAll(const KernelCall &call, const RankContext *context)
           return;
         runCopies(copies, meeting.exchange->sources(), arguments.results[0], threads);
         zeroTail(to, split, own.valid, arguments.results[0]);
+        meeting.exchange->end();
+      },
+      memory);
+}
+
+/// Each rank takes what the rank before it has, the first what the last one has: a step of a ring. It is read
+/// into its place.
+KernelOrError createShift(const KernelCall &call, const RankContext *context) {
+  WEFT_CHECK_RANK_CALL(expectTensors(call, 1, 1));
+  WEFT_CHECK_RANK_CALL(expectSameButFor(call, {}));
+  absl::StatusOr<RankGroup> group = readGroup(call, context);
+  if (!group.ok())
+    return group.status();
+  absl::StatusOr<Staging> staging = Staging::of(call, 1, 0);
+  if (!staging.ok())
+    return staging.status();
+  const KernelMemory memory{.workspaceBytes = staging->workspaceBytes()};
+  if (!context)
+    return makeKernelWithoutRank(memory);
+  absl::StatusOr<Meeting> meeting = arrange(call, *group, *context, CollectiveOp::Shift, "to the next rank");
+  if (!meeting.ok())
+    return meeting.status();
+  constexpr int64_t kTileBytes = 64 * 1024;
+  const int64_t bytes = call.operands[0].bytes(), ranks = group->ranks;
+  const auto before = static_cast<size_t>((group->index + ranks - 1) % ranks),
+             next = static_cast<size_t>((group->index + 1) % ranks);
+  std::vector<Region> reads(static_cast<size_t>(ranks)), sends(static_cast<size_t>(ranks));
+  reads[before] = sends[next] = {0, 1, 0, bytes};
+  meeting->transfer = staging->place(std::move(reads), std::move(sends), group->index);
+  meeting->transfer.landings.assign(static_cast<size_t>(ranks), 0);
+  meeting->transfer.landsInResult = true;
+  return makeRankKernel(
+      [=, meeting = *std::move(meeting)](const KernelArguments &arguments, ThreadPool &threads) {
+        if (!meeting.begin(arguments))
+          return;
+        const auto *from = static_cast<const std::byte *>(meeting.exchange->sources()[before]);
+        auto *to = static_cast<std::byte *>(arguments.results[0]);
+        // Between processes it is there already.
+        threads.forEachTile(from == to ? 0 : (bytes + kTileBytes - 1) / kTileBytes, [&](int64_t tile, int) {
+          int64_t begin = tile * kTileBytes;
+          std::memcpy(to + begin, from + begin, static_cast<size_t>(std::min(kTileBytes, bytes - begin)));
+        });
         meeting.exchange->end();
       },
       memory);

@@ -105,7 +105,7 @@ bool setAttributes(KernelCall &call, Operation *op) {
         call.setInteger("seed", static_cast<int64_t>(r.getSeed()));
         return call.setInteger("op_id", static_cast<int64_t>(r.getOpId())), true;
       })
-      .Case<GatherOp, ScatterAddOp>([](auto) { return true; })
+      .Case<AttentionMergeOp, GatherOp, ScatterAddOp>([](auto) { return true; })
       .Case([&](SquaredNormOp norm) {
         if (norm.getRows())
           call.setInteger("rows", static_cast<int64_t>(*norm.getRows()));

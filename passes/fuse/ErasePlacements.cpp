@@ -7,6 +7,7 @@
 #include "dialects/sched/SchedDialect.h"
 #include "passes/analysis/KernelCalls.h"
 #include "passes/analysis/LocationText.h"
+#include "passes/fuse/UnrollRings.h"
 
 using namespace mlir;
 
@@ -31,6 +32,7 @@ public:
   BlockEraser(Block &block, bool isStaged) : block(block), isStaged(isStaged) {}
 
   LogicalResult run() {
+    unrollRings(block, isStaged);
     // A wait goes with its start.
     SmallVector<Operation *> ops;
     for (Operation &op : block)

@@ -11,6 +11,7 @@
 #include "dialects/nn/NnOps.h"
 #include "dialects/nn/PlacementRules.h"
 #include "passes/analysis/ReshardPath.h"
+#include "passes/partition/WriteRing.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -36,12 +37,17 @@ class BlockPartitioner {
 public:
   BlockPartitioner(Block &block, ReshardPaths &paths) : block(block), paths(paths) {}
 
-  void run() {
+  LogicalResult run() {
     for (BlockArgument argument : block.getArguments())
       argument.setType(toLocal(argument.getType()));
     for (Operation &op : llvm::make_early_inc_range(block)) {
       if (auto reshard = dyn_cast<dist::ReshardOp>(op)) {
         lower(reshard);
+        continue;
+      }
+      if (goesAround(&op)) {
+        if (failed(writeRing(&op)))
+          return failure();
         continue;
       }
       if (auto shardable = dyn_cast<nn::ShardingRuleOpInterface>(op))
@@ -51,6 +57,7 @@ public:
       if (auto constant = dyn_cast<nn::ConstantOp>(op))
         shrink(constant);
     }
+    return success();
   }
 
 private:
@@ -143,7 +150,8 @@ public:
         op.setAttr("type", TypeAttr::get(toLocal(op.getAttrOfType<TypeAttr>("type").getValue())));
       for (Region &region : op.getRegions())
         for (Block &block : region)
-          BlockPartitioner(block, paths).run();
+          if (failed(BlockPartitioner(block, paths).run()))
+            return signalPassFailure();
       if (auto function = dyn_cast<func::FuncOp>(op)) {
         auto local = [](TypeRange types) { return llvm::map_to_vector(types, toLocal); };
         function.setType(FunctionType::get(&getContext(), local(function.getArgumentTypes()),

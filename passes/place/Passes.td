@@ -14,9 +14,10 @@ def SeedPlacements : Pass<"weft-seed-placements", "::mlir::ModuleOp"> {
     * of layer boundaries `dist.at`: the same, with `sequence` the sequence further over `tensor`;
     * of attentions, with `context=all_to_all`, `dist.at`: the first operand's heads split over `tensor` and `context`,
       its sequence whole. With `context=gather` they have none: queries are split as the sequence is, keys and values
-      needed whole.
+      needed whole. With `context=ring` they are marked `ring`: keys and
+      values are split as the queries are, and travel.
 
-    With `context=gather` the sequence is split in zigzag where its length allows it, which balances causal work.
+    With `context=gather` and `context=ring` the sequence is split in zigzag where its length allows it, which balances causal work.
 
     Before and after, with zero=1:
     ```mlir
@@ -30,7 +31,7 @@ def SeedPlacements : Pass<"weft-seed-placements", "::mlir::ModuleOp"> {
   let options = [
     Option<"zero", "zero", "int64_t", "0", "what is split over data_shard and context: 1 optimizer state and master parameters, 2 also gradients, 3 also parameters between uses">,
     Option<"sequence", "sequence", "bool", "false", "split activations between tensor-parallel regions along the sequence">,
-    Option<"context", "context", "std::string", "\"gather\"", "how the positions of context ranks meet in attentions: gather (keys and values) or all_to_all (heads for positions)">
+    Option<"context", "context", "std::string", "\"gather\"", "how the positions of context ranks meet in attentions: gather (keys and values), ring (keys and values travel around) or all_to_all (heads for positions)">
   ];
   let dependentDialects = ["::weft::dist::DistDialect", "::weft::nn::NnDialect"];
 }

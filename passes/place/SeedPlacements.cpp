@@ -20,9 +20,8 @@ using dist::Placement;
 
 class Seeder {
 public:
-  Seeder(ModuleOp module, dist::MeshAttr mesh, int64_t zero, bool sequence, bool sharesHeads)
-      : module(module), symbols(module), mesh(mesh), zero(zero), sequence(sequence),
-        sharesHeads(sharesHeads) {}
+  Seeder(ModuleOp module, dist::MeshAttr mesh, int64_t zero, bool sequence, StringRef context)
+      : module(module), symbols(module), mesh(mesh), zero(zero), sequence(sequence), context(context) {}
 
   LogicalResult run() {
     for (auto parameter : module.getOps<nn::ParameterOp>())
@@ -36,13 +35,16 @@ public:
         if (auto tensor = dyn_cast<RankedTensorType>(type))
           function.setArgAttr(index, kAtAttribute, dist::attributeOf(batchPlacement(tensor)));
     module.walk([&](nn::BoundaryOp boundary) { seedBoundary(boundary); });
-    if (!sharesHeads || mesh.axesOf("context").empty())
+    if (context == "gather" || mesh.axesOf("context").empty())
       return success();
     return failure(module
                        .walk([&](Operation *op) {
                          bool isAttention = isa<nn::AttentionOp, nn::AttentionBackwardOp>(op);
-                         return isAttention && failed(seedAttention(op)) ? WalkResult::interrupt()
-                                                                         : WalkResult::advance();
+                         if (isAttention && context == "ring")
+                           op->setAttr("ring", UnitAttr::get(op->getContext()));
+                         else if (isAttention && failed(seedAttention(op)))
+                           return WalkResult::interrupt();
+                         return WalkResult::advance();
                        })
                        .wasInterrupted());
   }
@@ -133,7 +135,7 @@ private:
     dist::Axes finest = split.axes;
     if (sequence)
       llvm::append_range(finest, mesh.axesOf("tensor"));
-    split.zigzag = !split.axes.empty() && !sharesHeads && size % (2 * mesh.sizeOf(finest)) == 0;
+    split.zigzag = !split.axes.empty() && context != "all_to_all" && size % (2 * mesh.sizeOf(finest)) == 0;
     if (isBetweenLayers)
       split.axes = finest;
     if (size < mesh.sizeOf(split.axes))
@@ -190,7 +192,7 @@ private:
   dist::MeshAttr mesh;
   int64_t zero;
   bool sequence;
-  bool sharesHeads; ///< over context, in attentions
+  StringRef context; ///< how the positions of its ranks meet in attentions
 };
 
 class SeedPlacementsPass : public impl::SeedPlacementsBase<SeedPlacementsPass> {
@@ -206,11 +208,11 @@ public:
       module.emitError() << "zero is 0, 1, 2 or 3, got " << zero;
       return signalPassFailure();
     }
-    if (context != "gather" && context != "all_to_all") {
-      module.emitError() << "context is gather or all_to_all, got " << context;
+    if (context != "gather" && context != "all_to_all" && context != "ring") {
+      module.emitError() << "context is gather, all_to_all or ring, got " << context;
       return signalPassFailure();
     }
-    if (failed(Seeder(module, mesh, zero, sequence, context == "all_to_all").run()))
+    if (failed(Seeder(module, mesh, zero, sequence, context).run()))
       return signalPassFailure();
     module->setAttr(kZeroAttribute, IntegerAttr::get(IntegerType::get(&getContext(), 64), zero));
   }

@@ -104,7 +104,7 @@ struct DataConfig {
 };
 
 /// How attention sees the positions of other ranks.
-enum class ContextMethod : int { Gather, AllToAll };
+enum class ContextMethod : int { Gather, AllToAll, Ring };
 
 /// Ranks that share the positions of each sample.
 struct ContextConfig {

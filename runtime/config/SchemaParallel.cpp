@@ -48,7 +48,7 @@ std::vector<Key> parallelKeys() {
   using Context = ContextConfig;
   add("context.size", fieldOf<&Config::parallel, &Parallel::context, &Context::size>(),
       "Ranks that read the same samples, each its own positions of them. It divides data.sequence_length, "
-      "with gather into an even number of positions each.")
+      "with gather and ring into an even number of positions each.")
       .unit("ranks")
       .atLeast(1)
       .atMost(mostRanks);
@@ -58,6 +58,9 @@ std::vector<Key> parallelKeys() {
                         "late chunk of the positions, which balances causal work.")
       .choice("all_to_all", "For the attention alone ranks share heads instead of positions "
                             "(arXiv:2309.14509).")
+      .choice("ring",
+              "Keys and values travel from rank to rank, and a rank holds those of one other at a time "
+              "(arXiv:2310.01889). Positions as with gather.")
       .usedOverOne("parallel.context.size");
   return keys;
 }

@@ -24,7 +24,7 @@ std::string nameOf(CollectiveOp operation) { return std::string(name(operation))
 /// dimension.
 std::optional<CollectiveOp> collectiveOf(const KernelCall &call) {
   for (CollectiveOp operation : {CollectiveOp::AllGather, CollectiveOp::AllReduce,
-                                 CollectiveOp::ReduceScatter, CollectiveOp::AllToAll})
+                                 CollectiveOp::ReduceScatter, CollectiveOp::AllToAll, CollectiveOp::Shift})
     if (call.name == name(operation))
       return operation;
   return std::nullopt;

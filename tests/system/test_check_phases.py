@@ -48,6 +48,8 @@ class CheckPhasesTest(SystemTest):
             ["data_shard=2", "zero=3", "tensor=4", "sequence=true"],
             ["data_shard=2", "zero=2", "tensor=2", "context.size=2"],
             ["data_shard=2", "zero=3", "tensor=2", "context.size=2", "context.method=all_to_all"],
+            ["data_shard=2", "zero=1", "tensor=2", "sequence=true", "context.size=2", "context.method=ring"],
+            ["zero=3", "context.size=4", "context.method=ring"],
         ):
             for path in (plain, tied):
                 self.holds(path, *[argument for key in keys for argument in ("--set", f"parallel.{key}")])

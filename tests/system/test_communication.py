@@ -97,6 +97,9 @@ def contextParallel():
     common = reduction(c, p), ("target count, loss", scalars(c, 8, 4))
     gathered = m * LAYERS * 4 * share(c, keys)
     yield Scheme("CP, gather", "context: {size: 4, method: gather}", gathered + common[0], common[1])
+    # Around the ring: keys and values in each direction, their gradients once more than blocks meet, to come home.
+    around, positions = m * LAYERS * (4 * share(c, keys) + 2 * keys), m * LAYERS * 2 * share(c, 4 * TOKENS)
+    yield Scheme("CP, ring", "context: {size: 4, method: ring}", around + common[0], ("positions", positions), common[1])
     c = 2  # as many as key groups: each rank has one
     common = reduction(c, p), ("target count, loss", scalars(c, 8, 4))
     exchanged = m * LAYERS * 4 * (share(c, queries // c) + share(c, keys // c))
@@ -143,7 +146,7 @@ class Communication(PageTest):
             with self.subTest(scheme.name):
                 printed = self.passes(*self.training(scheme.name, f"parallel={{{scheme.parallel}}}", "train.steps=3"), "--profile")
                 self.assertIn(f"communication: one step, {scheme.total} bytes sent by this rank, {scheme.total} compiled\n", printed)
-                rows = re.findall(r"^  (?:all_\w+|reduce_scatter) +(\d+) +(\d+) +(\d+) +(\d+)$", printed, re.MULTILINE)
+                rows = re.findall(r"^  (?:all_\w+|reduce_scatter|shift) +(\d+) +(\d+) +(\d+) +(\d+)$", printed, re.MULTILINE)
                 self.assertGreater(len(rows), 0)
                 for calls, size, compiledCalls, compiledSize in rows:
                     self.assertEqual((calls, size), (compiledCalls, compiledSize))

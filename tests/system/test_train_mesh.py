@@ -26,6 +26,7 @@ MESHES = {
     "eight": "{data_replicate: 2, data_shard: 2, zero: 3, tensor: 2}",
     "gather": "{context: {size: 4, method: gather}}",
     "exchange": "{context: {size: 2, method: all_to_all}}",
+    "ring": "{context: {size: 4, method: ring}}",
     "context": "{data_shard: 2, zero: 2, tensor: 2, sequence: true, context: {size: 2, method: gather}}",
     "context3": "{data_replicate: 2, zero: 3, context: {size: 2, method: all_to_all}}",
 }

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "tools/weft-trials/Cases.h"
 
+#include <limits>
+
 using namespace mlir;
 
 namespace weft::trials {
@@ -81,13 +83,33 @@ void attentionBackward(CaseBuilder &c) {
       c.builder, c.b.location, types, cotangent, forward.getQuery(), forward.getKey(), forward.getValue(),
       forward.getResult(), forward.getLse(), forward.getQuerySegments(), forward.getKeySegments(),
       forward.getQueryPositions(), forward.getKeyPositions(), forward.getSinks(), forward.getScaleAttr(),
-      forward.getCausalAttr(), forward.getWindowAttr(), forward.getSoftcapAttr()));
+      forward.getCausalAttr(), forward.getWindowAttr(), forward.getSoftcapAttr(), forward.getRingAttr()));
+}
+
+/// One side of a merge: some rows saw no key, and have nothing.
+std::pair<Value, Value> partialAttention(CaseBuilder &c, const std::vector<int64_t> &shape) {
+  Tensor lse = *reference::makeZeros(
+      {c.style.element == DType::F64 ? DType::F64 : DType::F32, {shape[0], shape[2], shape[1]}});
+  bool hasEmptyRows = !c.style.smooth && c.random.chance(0.5);
+  for (double &value : lse.reals)
+    value = hasEmptyRows && c.random.chance(0.3) ? -std::numeric_limits<double>::infinity()
+                                                 : c.random.integer(-400, 400) / 64.0;
+  return {c.floats(shape), c.given(std::move(lse))};
+}
+
+void attentionMerge(CaseBuilder &c) {
+  std::vector<int64_t> shape = {c.random.integer(1, 2), c.size(), c.random.integer(1, 4), c.size()};
+  auto [output, lse] = partialAttention(c, shape);
+  auto [otherOutput, otherLse] = partialAttention(c, shape);
+  c.subject(nn::AttentionMergeOp::create(c.builder, c.b.location, output.getType(), lse.getType(), output,
+                                         lse, otherOutput, otherLse));
 }
 } // namespace
 
 void addAttentionCases(Generators &generators) {
   generators["attention"] = attention;
   generators["attention_backward"] = attentionBackward;
+  generators["attention_merge"] = attentionMerge;
 }
 
 } // namespace weft::trials

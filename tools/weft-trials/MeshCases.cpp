@@ -39,7 +39,7 @@ int64_t drawDivisor(Random &random, int64_t most, int64_t limit) {
 void drawContext(Random &random, Config &config, int64_t mostRanks) {
   std::vector<ContextConfig> works;
   for (int64_t size = 2; size <= mostRanks; ++size)
-    for (ContextMethod method : {ContextMethod::Gather, ContextMethod::AllToAll}) {
+    for (ContextMethod method : {ContextMethod::Gather, ContextMethod::AllToAll, ContextMethod::Ring}) {
       ParallelConfig parallel = config.parallel;
       parallel.context = {size, method};
       bool shares = method != ContextMethod::AllToAll || headsAreShared(config.model, parallel.tensor, size);
@@ -116,6 +116,7 @@ MeshCase drawMeshCase(uint64_t seed) {
   note(parallel.sequence, "sequence");
   note(parallel.context.size > 1 && parallel.context.method == ContextMethod::Gather, "context gather");
   note(parallel.context.size > 1 && parallel.context.method == ContextMethod::AllToAll, "context a-to-a");
+  note(parallel.context.size > 1 && parallel.context.method == ContextMethod::Ring, "context ring");
   note(item.attention.window > 0, "window");
   note(item.attention.packed, "packed");
   note(item.attention.sinks, "sinks");

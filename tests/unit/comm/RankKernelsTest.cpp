@@ -190,6 +190,8 @@ const Refused kRefused[] = {
        return over({0}, call);
      },
      "kernel all_to_all: split_dimension and concat_dimension are both 1"},
+    {"ShiftTypes", [] { return over({0}, {"shift", {f32({2})}, {f32({4})}, {}}); },
+     "kernel shift: result 0 must be like operand 0, tensor<2xf32>, got tensor<4xf32>"},
     {"OffsetType", [] { return over({0}, {"rank_offset", {}, {f32({})}, {}}); },
      "kernel rank_offset: result 0 must be tensor<i64>, got tensor<f32>"},
     {"ValidSize",
@@ -266,7 +268,7 @@ TEST(RankKernelsWithoutARank, AreCheckedAsFarAsTheyCanBe) {
 }
 
 TEST(RankKernels, HaveNamesThatNoOtherKernelHas) {
-  for (const char *name : {"all_gather", "all_reduce", "reduce_scatter", "all_to_all", "rank_slice",
+  for (const char *name : {"all_gather", "all_reduce", "reduce_scatter", "all_to_all", "shift", "rank_slice",
                            "rank_offset", "rank_valid", "rank_first", "rank_mask"})
     EXPECT_TRUE(isRankKernel(name)) << name;
   EXPECT_FALSE(isRankKernel("slice"));

@@ -41,6 +41,7 @@ const std::vector<Job> &jobs() {
       {"tied_embeddings_zero_2",
        {"parallel.data_shard=2", "parallel.tensor=2", "parallel.zero=2", "parallel.sequence=true",
         "model.tie_word_embeddings=true"}},
+      {"ring_zero_1", {"parallel.context.size=2", "parallel.context.method=ring", "parallel.zero=1"}},
       {"query_groups_fewer_than_tensor", {"parallel.tensor=4", "parallel.sequence=true"}},
       {"odd_vocabulary",
        {"parallel.data_shard=3", "parallel.tensor=2", "parallel.zero=3", "model.vocab_size=259",
