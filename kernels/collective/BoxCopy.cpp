@@ -20,9 +20,14 @@ BoxCopy BoxCopy::along(size_t dimension, const TensorType &source, int64_t fromS
   return copy;
 }
 
+bool BoxCopy::isInPlace(const void *source, const void *target) const {
+  return outer * rowsA * middle == 1 && static_cast<const std::byte *>(source) + from.startB * innerBytes ==
+                                            static_cast<const std::byte *>(target) + to.startB * innerBytes;
+}
+
 void BoxCopy::run(const void *source, void *target, int64_t begin, int64_t end) const {
   int64_t run = rowsB * innerBytes;
-  if (run == 0)
+  if (run == 0 || isInPlace(source, target))
     return;
   auto offset = [&](const Side &side, int64_t outerIndex, int64_t row, int64_t between) {
     return (((outerIndex * side.sizeA + side.startA + row) * middle + between) * side.sizeB + side.startB) *
@@ -43,9 +48,9 @@ void runCopies(std::span<const BoxCopy> copies, std::span<const void *const> sou
   int64_t each = std::max<int64_t>(1, kTileBytes / std::max<int64_t>(1, copies.front().bytesPerOuter()));
   int64_t pieces = (outer + each - 1) / each;
   threads.forEachTile(static_cast<int64_t>(copies.size()) * pieces, [&](int64_t tile, int) {
-    size_t source = static_cast<size_t>(tile / pieces);
+    const BoxCopy &copy = copies[static_cast<size_t>(tile / pieces)];
     int64_t begin = tile % pieces * each;
-    copies[source].run(sources[source], target, begin, std::min(outer, begin + each));
+    copy.run(sources[copy.source], target, begin, std::min(outer, begin + each));
   });
 }
 

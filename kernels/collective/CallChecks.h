@@ -16,6 +16,7 @@
 
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace weft::collective {
@@ -44,32 +45,48 @@ struct RankGroup {
 
   DimensionPart part(int64_t size, int64_t member) const { return dimensionPart(size, sizes, member); }
   DimensionPart ownPart(int64_t size) const { return part(size, index); }
+  /// Where the part of a member lies.
+  std::vector<PartStretch> stretches(int64_t size, int64_t member, bool zigzag) const {
+    return zigzag ? zigzagStretches(size, ranks, member) : stretchesOf(part(size, member));
+  }
 };
 
 /// Reads the attribute `axes`; a context adds sizes and index, and must have the axes.
 absl::StatusOr<RankGroup> readGroup(const KernelCall &call, const RankContext *context);
 
+/// Whether the parts of a dimension are in zigzag: an attribute that is 0 (also when it is absent) or 1.
+absl::StatusOr<bool> readZigzag(const KernelCall &call, const std::string &key);
+
 /// The part of a dimension of `whole` elements must have `part` elements.
-absl::Status expectPart(const KernelCall &call, const RankGroup &group, int64_t whole, int64_t part);
+absl::Status expectPart(const KernelCall &call, const RankGroup &group, int64_t whole, int64_t part,
+                        bool zigzag = false);
+
+/// What the compiler's memory plan asks of a kernel.
+struct KernelMemory {
+  bool isInPlace = false; ///< result 0 may be the memory of operand 0
+  int64_t workspaceBytes = 0;
+};
 
 /// The kernel of no rank: it does nothing.
-std::unique_ptr<Kernel> makeKernelWithoutRank(bool isInPlace);
+std::unique_ptr<Kernel> makeKernelWithoutRank(KernelMemory memory = {});
 
-/// A kernel that is one function, bound to all that its factory decided. With `isInPlace`, result 0 may be
-/// the memory of operand 0.
+/// A kernel that is one function, bound to all that its factory decided.
 template <typename Body> class RankFunction final : public Kernel {
 public:
-  RankFunction(Body function, bool isInPlace) : body(std::move(function)), inPlace(isInPlace) {}
+  RankFunction(Body function, KernelMemory ofKernel) : body(std::move(function)), memory(ofKernel) {}
   void run(const KernelArguments &arguments, ThreadPool &threads) const override { body(arguments, threads); }
-  bool mayAlias(int operand, int result) const override { return inPlace && operand == 0 && result == 0; }
+  int64_t workspaceBytes() const override { return memory.workspaceBytes; }
+  bool mayAlias(int operand, int result) const override {
+    return memory.isInPlace && operand == 0 && result == 0;
+  }
 
 private:
   Body body;
-  bool inPlace;
+  KernelMemory memory;
 };
 
-template <typename Body> std::unique_ptr<Kernel> makeRankKernel(Body body, bool isInPlace = false) {
-  return std::make_unique<RankFunction<Body>>(std::move(body), isInPlace);
+template <typename Body> std::unique_ptr<Kernel> makeRankKernel(Body body, KernelMemory memory = {}) {
+  return std::make_unique<RankFunction<Body>>(std::move(body), memory);
 }
 
 /// Product of the sizes in [begin, end).

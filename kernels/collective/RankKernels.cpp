@@ -72,18 +72,24 @@ KernelOrError createRankSlice(const KernelCall &call, const RankContext *context
   if (!dimension.ok())
     return dimension.status();
   WEFT_CHECK_RANK_CALL(expectSameButFor(call, std::array{*dimension}));
+  absl::StatusOr<bool> zigzag = readZigzag(call, "zigzag");
+  if (!zigzag.ok())
+    return zigzag.status();
   absl::StatusOr<RankGroup> group = readGroup(call, context);
   if (!group.ok())
     return group.status();
   if (!context)
-    return makeKernelWithoutRank(false);
+    return makeKernelWithoutRank();
   const TensorType &whole = call.operands[0], &part = call.results[0];
-  WEFT_CHECK_RANK_CALL(expectPart(call, *group, whole.shape[*dimension], part.shape[*dimension]));
-  DimensionPart own = group->ownPart(whole.shape[*dimension]);
-  BoxCopy copy = BoxCopy::along(*dimension, whole, own.start, part, 0, own.valid);
+  const int64_t size = whole.shape[*dimension];
+  WEFT_CHECK_RANK_CALL(expectPart(call, *group, size, part.shape[*dimension], *zigzag));
+  DimensionPart own = group->ownPart(size);
+  std::vector<BoxCopy> copies;
+  for (const PartStretch &stretch : group->stretches(size, group->index, *zigzag))
+    copies.push_back(BoxCopy::along(*dimension, whole, stretch.whole, part, stretch.part, stretch.rows));
   return makeRankKernel(
-      [copy, part, own, dimension = *dimension](const KernelArguments &arguments, ThreadPool &threads) {
-        runCopies({&copy, 1}, arguments.operands, arguments.results[0], threads);
+      [copies, part, own, dimension = *dimension](const KernelArguments &arguments, ThreadPool &threads) {
+        runCopies(copies, arguments.operands, arguments.results[0], threads);
         zeroTail(part, dimension, own.valid, arguments.results[0]);
       });
 }
@@ -105,7 +111,7 @@ KernelOrError createPartNumber(const KernelCall &call, const RankContext *contex
   if (!group.ok())
     return group.status();
   if (!context)
-    return makeKernelWithoutRank(false);
+    return makeKernelWithoutRank();
   int64_t value = group->ownPart(*size).*number;
   return makeRankKernel([value](const KernelArguments &arguments, ThreadPool &) {
     *static_cast<int64_t *>(arguments.results[0]) = value;
@@ -128,7 +134,7 @@ KernelOrError createRankFirst(const KernelCall &call, const RankContext *context
   if (!group.ok())
     return group.status();
   if (!context)
-    return makeKernelWithoutRank(true);
+    return makeKernelWithoutRank({.isInPlace = true});
   int64_t bytes = call.operands[0].bytes();
   bool isFirst = group->index == 0;
   return makeRankKernel(
@@ -138,7 +144,7 @@ KernelOrError createRankFirst(const KernelCall &call, const RankContext *context
         else
           std::memset(arguments.results[0], 0, static_cast<size_t>(bytes));
       },
-      true);
+      {.isInPlace = true});
 }
 
 KernelOrError createRankMask(const KernelCall &call, const RankContext *context) {
@@ -165,7 +171,7 @@ KernelOrError createRankMask(const KernelCall &call, const RankContext *context)
   if (!group.ok())
     return group.status();
   if (!context)
-    return makeKernelWithoutRank(true);
+    return makeKernelWithoutRank({.isInPlace = true});
   WEFT_CHECK_RANK_CALL(expectPart(call, *group, *size, rows));
   int64_t valid = group->ownPart(*size).valid, bytes = type.bytes();
   int64_t outer = sizeOfDimensions(type.shape, 0, *dimension);
@@ -178,7 +184,7 @@ KernelOrError createRankMask(const KernelCall &call, const RankContext *context)
           element.fill(result + static_cast<size_t>((i * rows + valid) * inner) * element.size,
                        (rows - valid) * inner);
       },
-      true);
+      {.isInPlace = true});
 }
 
 } // namespace weft::collective

@@ -7,6 +7,7 @@
 #include "dialects/sched/SchedDialect.h"
 #include "passes/analysis/KernelCalls.h"
 #include "passes/analysis/LocationText.h"
+#include "passes/fuse/UnrollRings.h"
 
 using namespace mlir;
 
@@ -28,9 +29,10 @@ std::vector<int64_t> axesOf(dist::MeshAttr mesh, ArrayAttr names) {
 
 class BlockEraser {
 public:
-  explicit BlockEraser(Block &block) : block(block) {}
+  BlockEraser(Block &block, bool isStaged) : block(block), isStaged(isStaged) {}
 
   LogicalResult run() {
+    unrollRings(block, isStaged);
     // A wait goes with its start.
     SmallVector<Operation *> ops;
     for (Operation &op : block)
@@ -105,10 +107,15 @@ private:
     Placement placement = dist::placementOf(op->getOperand(0));
     dist::MeshAttr mesh = placement.mesh;
     auto kindOf = [](dist::PendingKind kind) { return dist::stringifyPendingKind(kind).str(); };
+    auto setZigzag = [&](StringRef key, Type type, int64_t dimension) {
+      if (dist::placementOf(type).splits[dimension].zigzag)
+        call.setInteger(key.str(), 1);
+    };
     if (auto gather = dyn_cast<dist::AllGatherStartOp>(op)) {
       call.name = "all_gather";
       call.setIntegers("axes", axesOf(mesh, gather.getAxes()));
       call.setInteger("dimension", static_cast<int64_t>(gather.getDimension()));
+      setZigzag("zigzag", gather.getOperand().getType(), static_cast<int64_t>(gather.getDimension()));
     } else if (auto reduce = dyn_cast<dist::AllReduceStartOp>(op)) {
       call.name = "all_reduce";
       call.setIntegers("axes", axesOf(mesh, reduce.getAxes()));
@@ -117,16 +124,22 @@ private:
       call.name = "reduce_scatter";
       call.setIntegers("axes", axesOf(mesh, scatter.getAxes()));
       call.setInteger("dimension", static_cast<int64_t>(scatter.getDimension()));
+      setZigzag("zigzag", scatter.getToken().getType().getTensor(),
+                static_cast<int64_t>(scatter.getDimension()));
       call.setText("kind", kindOf(scatter.getKind()));
     } else if (auto exchange = dyn_cast<dist::AllToAllStartOp>(op)) {
       call.name = "all_to_all";
       call.setIntegers("axes", axesOf(mesh, exchange.getAxes()));
       call.setInteger("split_dimension", static_cast<int64_t>(exchange.getTo()));
       call.setInteger("concat_dimension", static_cast<int64_t>(exchange.getFrom()));
+      setZigzag("split_zigzag", exchange.getToken().getType().getTensor(),
+                static_cast<int64_t>(exchange.getTo()));
+      setZigzag("concat_zigzag", exchange.getOperand().getType(), static_cast<int64_t>(exchange.getFrom()));
     } else if (auto slice = dyn_cast<dist::SliceOp>(op)) {
       call.name = "rank_slice";
       call.setIntegers("axes", axesOf(mesh, slice.getAxes()));
       call.setInteger("dimension", static_cast<int64_t>(slice.getDimension()));
+      setZigzag("zigzag", slice.getType(), static_cast<int64_t>(slice.getDimension()));
     } else if (auto first = dyn_cast<dist::KeepFirstOp>(op)) {
       call.name = "rank_first";
       call.setIntegers("axes", axesOf(mesh, first.getAxes()));
@@ -141,11 +154,20 @@ private:
     } else {
       return op->emitOpError() << "has no kernel";
     }
+    if (isStaged && waits(op))
+      call.setInteger("staged", ranksOver(mesh, call.attributes["axes"].integers));
     // Ranks that meet in different collectives are told which.
     if (std::string where = locationText(op->getLoc()); waits(op) && !where.empty())
       call.setText("location", where);
     replace(op, call);
     return success();
+  }
+
+  static int64_t ranksOver(dist::MeshAttr mesh, ArrayRef<int64_t> axes) {
+    int64_t ranks = 1;
+    for (int64_t axis : axes)
+      ranks *= mesh.getSizes()[axis];
+    return ranks;
   }
 
   static bool waits(Operation *op) { return isa<dist::TokenType>(op->getResult(0).getType()); }
@@ -169,10 +191,11 @@ private:
   }
 
   Block &block;
+  bool isStaged;
 };
 } // namespace
 
-LogicalResult erasePlacements(ModuleOp module) {
+LogicalResult erasePlacements(ModuleOp module, bool isStaged) {
   auto eraseType = [](Operation *op) {
     auto type = cast<RankedTensorType>(op->getAttrOfType<TypeAttr>("type").getValue());
     if (!type.getEncoding())
@@ -184,7 +207,7 @@ LogicalResult erasePlacements(ModuleOp module) {
     if (isa<nn::ParameterOp, nn::StateOp, sched::SlotOp>(op))
       eraseType(op);
     if (auto action = dyn_cast<sched::ActionOp>(op))
-      if (failed(BlockEraser(action.getBody().front()).run()))
+      if (failed(BlockEraser(action.getBody().front(), isStaged).run()))
         return WalkResult::interrupt();
     return WalkResult::advance();
   });

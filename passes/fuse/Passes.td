@@ -20,4 +20,7 @@ def Fuse : Pass<"weft-fuse", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::weft::nn::NnDialect", "::weft::sched::SchedDialect"];
+  let options = [
+    Option<"staged", "staged", "bool", "false", "collectives say for how many ranks they need memory for what other processes send">
+  ];
 }

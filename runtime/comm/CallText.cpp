@@ -1,6 +1,7 @@
 #include "runtime/comm/CallText.h"
 
 #include "runtime/comm/Communicator.h"
+#include "runtime/support/ExitCode.h"
 
 #include "absl/strings/cord.h"
 #include "absl/strings/str_cat.h"
@@ -27,8 +28,10 @@ std::string describeCall(const CollectiveCall &call, uint64_t number, std::span<
 }
 
 absl::Status hasLeft(int lost, int waiting, const std::string &call) {
-  return absl::UnavailableError(
-      absl::StrCat("rank ", lost, " has left the group; rank ", waiting, " waited in ", call));
+  return withExitCode(
+      absl::UnavailableError(absl::StrCat("lost rank ", lost, ", which has left the job before ", call,
+                                          ". Rank ", waiting, " waited in it")),
+      ExitCode::PeerLost);
 }
 
 absl::Status gaveUp(int rank, const absl::Status &cause) {

@@ -86,6 +86,10 @@ absl::Status PeerBoard::check(const PeerWait &wait) {
 void PeerBoard::giveUp(const absl::Status &cause) {
   {
     std::lock_guard lock(mutex);
+    isAttended = true;
+    attendedAt = Clock::now();
+    if (isFailed)
+      return; // for a reason that all know
     PeerMessage message;
     message.kind = Kind::GaveUp;
     message.rank = message.teller = static_cast<uint32_t>(own);
@@ -94,8 +98,6 @@ void PeerBoard::giveUp(const absl::Status &cause) {
     message.text = std::string(cause.message());
     if (noteGaveUp(message))
       messages.push_back(std::move(message));
-    isAttended = true;
-    attendedAt = Clock::now();
   }
   wake();
 }

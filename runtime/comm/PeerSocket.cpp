@@ -201,7 +201,7 @@ bool introduce(PeerLink &link, const PeerEndpoint &peer, int peerRank, int ownRa
       return false;
     }
     if (!link.receive()) {
-      problem = link.reason();
+      problem = link.reason().empty() ? "the connection was closed" : link.reason();
       return false;
     }
   }
@@ -269,8 +269,15 @@ void PeerLink::flush() {
     else if (sent < 0 && errno == EINTR)
       continue;
     else
-      break;
+      return noteError(sent < 0 ? errno : 0);
   }
+}
+
+/// A failure shows once, when sending or when reading.
+void PeerLink::noteError(int error) {
+  constexpr std::array<int, 5> none = {0, EAGAIN, EWOULDBLOCK, EPIPE, ECONNRESET};
+  if (problem.empty() && std::find(none.begin(), none.end(), error) == none.end())
+    problem = std::strerror(error);
 }
 
 bool PeerLink::receive() {
@@ -285,7 +292,7 @@ bool PeerLink::receive() {
       continue;
     if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
       return true;
-    ended = count == 0 || errno == ECONNRESET ? "closed without a goodbye" : std::strerror(errno);
+    noteError(count < 0 ? errno : 0);
     return false;
   }
 }

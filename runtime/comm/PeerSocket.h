@@ -74,9 +74,10 @@ public:
   /// Sends what goes at once, and the rest when flush() is called. A failure shows when reading.
   void send(const PeerMessage &message);
   void flush();
-  /// Reads what has come; false when the connection has ended, for which reason() has words.
+  /// Reads what has come; false when the connection has ended.
   bool receive();
-  std::string_view reason() const { return ended; }
+  /// Why it did, unless the other end closed it.
+  std::string_view reason() const { return problem; }
   /// The next of the messages that have come.
   absl::StatusOr<std::optional<PeerMessage>> next(int ranks) { return takeMessage(in, ranks); }
   /// Nothing will be sent any more; what the other end still sends can be read.
@@ -86,8 +87,10 @@ public:
   Socket release() { return std::move(socket); }
 
 private:
+  void noteError(int error);
+
   Socket socket;
-  std::string in, out, ended;
+  std::string in, out, problem;
 };
 
 } // namespace weft

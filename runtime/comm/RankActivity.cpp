@@ -6,6 +6,7 @@
 #include "runtime/comm/RankActivity.h"
 
 #include "runtime/comm/CallText.h"
+#include "runtime/support/ExitCode.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -43,8 +44,8 @@ double RankActivity::seconds(Clock::time_point now) const {
 }
 
 std::string RankActivity::describePhase() const {
-  if (currentPhase == Phase::Start)
-    return "start";
+  if (currentPhase == Phase::Start || currentPhase == Phase::End)
+    return currentPhase == Phase::Start ? "start" : "the end of the job";
   return absl::StrCat(currentPhase == Phase::Step ? "step " : "save of step ", step);
 }
 
@@ -82,9 +83,9 @@ absl::Status lossReport(const std::vector<LostRank> &lost, int own, const RankAc
     absl::StrAppend(&text, i == 0 ? "lost " : "; lost ", "rank ", lost[i].rank, ", which ", lost[i].reason);
   if (lost.size() > most)
     absl::StrAppend(&text, "; and ", lost.size() - most, " more");
-  return absl::UnavailableError(
-      absl::StrCat(text, ". Rank ", own, " was in ", activity.describe(),
-                   ". Start the job again, on as many ranks or fewer: it goes on from its last checkpoint"));
+  absl::StrAppend(&text, ". Rank ", own, " was in ", activity.describe(),
+                  ". Start the job again, on as many ranks or fewer: it goes on from its last checkpoint");
+  return withExitCode(absl::UnavailableError(text), ExitCode::PeerLost);
 }
 
 } // namespace weft

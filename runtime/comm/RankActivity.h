@@ -22,7 +22,7 @@
 
 namespace weft {
 
-enum class Phase : uint8_t { Start, Step, Save };
+enum class Phase : uint8_t { Start, Step, Save, End };
 
 /// Seconds that a rank waits in one collective before it takes those that have not come for lost.
 struct WaitLimits {
@@ -30,7 +30,12 @@ struct WaitLimits {
   double step = start;
   double save = start;
 
-  double of(Phase phase) const { return phase == Phase::Start ? start : phase == Phase::Step ? step : save; }
+  double of(Phase phase) const {
+    return phase == Phase::Start  ? start
+           : phase == Phase::Step ? step
+           : phase == Phase::Save ? save
+                                  : std::numeric_limits<double>::infinity();
+  }
 };
 
 /// What one rank is doing. Not thread safe.
@@ -70,7 +75,7 @@ private:
   size_t ranks = 0;
 };
 
-/// The key whose value is the limit of a phase.
+/// The key whose value is the limit of a phase that has one.
 std::string_view limitKey(Phase phase);
 
 /// Why a rank that did not come in time is lost: what was waited in, and what is known of the rank. One that

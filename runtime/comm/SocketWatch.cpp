@@ -251,8 +251,10 @@ void SocketWatch::Impl::read(Peer &peer) {
   if (goesOn || !peer.link.isOpen())
     return;
   if (peer.isLink)
-    board.lose(peer.rank, absl::StrCat("died: its connection to rank ", own, " ended (",
-                                       std::string(peer.link.reason()), ")"));
+    board.lose(peer.rank, peer.link.reason().empty()
+                              ? absl::StrCat("died: its connection to rank ", own, " ended without a goodbye")
+                              : absl::StrCat("is cut off: its connection to rank ", own, " ended (",
+                                             std::string(peer.link.reason()), "), as when its host is down"));
   peer.link.close();
 }
 

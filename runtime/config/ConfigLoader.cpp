@@ -57,9 +57,37 @@ static void warnOfUnused(const LoadedConfig &loaded, Diagnostics &diagnostics) {
   }
 }
 
+/// The ranks of a job whose ranks are processes are those that were started.
+static void useLauncher(const Launcher &launcher, const Origin &fallback, LoadedConfig &loaded,
+                        Diagnostics &diagnostics) {
+  LaunchConfig &launch = loaded.config.launch;
+  auto report = [&](const std::string &path, const std::string &what) {
+    auto found = loaded.origins.find(path);
+    diagnostics.error(found == loaded.origins.end() ? fallback : found->second, path, what);
+  };
+  if (launch.comm == CommKind::Local && launcher.size > 1)
+    return report("launch.comm",
+                  absl::StrCat("local means that all ranks are threads of one process, and ", launcher.name,
+                               " started ", launcher.size,
+                               ", each of which would be the whole job. Works: auto or mpi, or weft without ",
+                               launcher.name, "."));
+  if (launch.comm == CommKind::Local || (launch.comm == CommKind::Auto && launcher.size == 1))
+    return;
+  if (launch.ranks && *launch.ranks != launcher.size)
+    return report("launch.ranks",
+                  absl::StrCat(*launch.ranks, ", and ", launcher.name, " started ", launcher.size,
+                               " processes, one for each rank. Works: ", launcher.size, ", auto, or ",
+                               launcher.command(*launch.ranks), "."));
+  if (launch.ranks)
+    return;
+  launch.ranks = launcher.size;
+  loaded.origins["launch.ranks"] = Origin{launcher.command(launcher.size), 0};
+}
+
 absl::StatusOr<LoadedConfig> loadConfigText(const std::string &text, const std::string &source,
                                             const std::string &folder,
-                                            const std::vector<std::string> &overrides) {
+                                            const std::vector<std::string> &overrides,
+                                            const std::optional<Launcher> &launcher) {
   absl::StatusOr<ConfigNode> root = readYaml(text, source);
   if (!root.ok())
     return withExitCode(root.status(), ExitCode::Config);
@@ -77,6 +105,8 @@ absl::StatusOr<LoadedConfig> loadConfigText(const std::string &text, const std::
   LoadedConfig loaded;
   resolveModelKeys(*root, folder, diagnostics);
   decodeConfig(*root, folder, loaded.config, loaded.origins, diagnostics);
+  if (launcher && !diagnostics.hasErrors())
+    useLauncher(*launcher, whole, loaded, diagnostics);
   // A key that did not decode may be one on which others depend; then only the keys themselves are judged.
   if (!diagnostics.hasErrors())
     checkRequired(loaded, whole, diagnostics);
@@ -91,12 +121,13 @@ absl::StatusOr<LoadedConfig> loadConfigText(const std::string &text, const std::
   return loaded;
 }
 
-absl::StatusOr<LoadedConfig> loadConfig(const std::string &path, const std::vector<std::string> &overrides) {
+absl::StatusOr<LoadedConfig> loadConfig(const std::string &path, const std::vector<std::string> &overrides,
+                                        const std::optional<Launcher> &launcher) {
   constexpr size_t largestFile = 1 << 20;
   absl::StatusOr<std::string> text = readFileText(path, largestFile);
   if (!text.ok())
     return withExitCode(text.status(), ExitCode::Config);
-  return loadConfigText(*text, path, std::filesystem::path(path).parent_path().string(), overrides);
+  return loadConfigText(*text, path, std::filesystem::path(path).parent_path().string(), overrides, launcher);
 }
 
 } // namespace weft

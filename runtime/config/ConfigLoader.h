@@ -11,10 +11,12 @@
 
 #include "runtime/config/Config.h"
 #include "runtime/config/ConfigTree.h"
+#include "runtime/support/Launcher.h"
 
 #include "absl/status/statusor.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,17 +35,20 @@ struct LoadedConfig {
   std::string resolvedYaml() const;
 };
 
-/// Loads a run file. `overrides` are `a.b=c` texts (`--set`), c being YAML; they win over the file. Errors
-/// carry the exit code Config: INVALID_ARGUMENT with a line `FILE:LINE: KEY: what, and what helps` for each
-/// mistake, or the status of a file that cannot be read.
+/// Loads a run file. A `launcher` that started several processes, or one where launch.comm is mpi, gives
+/// launch.ranks its value. `overrides` are `a.b=c` texts (`--set`), c being YAML; they win over the file.
+/// Errors carry the exit code Config: INVALID_ARGUMENT with a line `FILE:LINE: KEY: what, and what helps` for
+/// each mistake, or the status of a file that cannot be read.
 absl::StatusOr<LoadedConfig> loadConfig(const std::string &path,
-                                        const std::vector<std::string> &overrides = {});
+                                        const std::vector<std::string> &overrides = {},
+                                        const std::optional<Launcher> &launcher = std::nullopt);
 
 /// The same from text, as an executable or a checkpoint stores it. `source` names the text in messages;
 /// relative paths are relative to `folder`.
 absl::StatusOr<LoadedConfig> loadConfigText(const std::string &text, const std::string &source,
                                             const std::string &folder,
-                                            const std::vector<std::string> &overrides = {});
+                                            const std::vector<std::string> &overrides = {},
+                                            const std::optional<Launcher> &launcher = std::nullopt);
 
 } // namespace weft
 

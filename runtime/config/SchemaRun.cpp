@@ -13,22 +13,35 @@ static void addLaunchKeys(std::vector<Key> &keys) {
   keys.push_back(Key("launch.device", fieldOf<&Config::launch, &Launch::device>(), "What computes.")
                      .choice("cpu", "the processors of this machine")
                      .mayChange());
+  keys.push_back(Key("launch.ranks", fieldOf<&Config::launch, &Launch::ranks>(),
+                     "Ranks of the job; auto: as many processes as the launcher started, else the product of "
+                     "the sizes in "
+                     "parallel.")
+                     .atLeast(1)
+                     .atMost(65536)
+                     .mayChange());
   keys.push_back(
-      Key("launch.ranks", fieldOf<&Config::launch, &Launch::ranks>(),
-          "Ranks of the job, all of them threads of one process; auto: the product of the sizes in "
-          "parallel.")
-          .atLeast(1)
-          .atMost(65536)
+      Key("launch.comm", fieldOf<&Config::launch, &Launch::comm>(), "What ranks are.")
+          .choice("auto", "processes, where a launcher (mpirun, srun) started several, else threads")
+          .choice("local", "threads of one process; the memory plan then has no room for what "
+                           "processes send each other")
+          .choice("mpi", "one process each, started by mpirun or srun")
           .mayChange());
+  keys.push_back(Key("launch.check_collectives", fieldOf<&Config::launch, &Launch::checkCollectives>(),
+                     "Whether processes tell each other what they call before they use what was sent, in a "
+                     "message of 512 "
+                     "bytes to each peer and collective: a mismatch is then an error with both sides. "
+                     "Threads always do.")
+                     .mayChange());
   keys.push_back(Key("launch.threads", fieldOf<&Config::launch, &Launch::threads>(),
                      "Threads that compute on each rank; auto: one for each processor that the process may "
-                     "use, shared among its ranks. No bit depends on it.")
+                     "use, shared among the ranks that may use it. No bit depends on it.")
                      .atLeast(1)
                      .atMost(1024)
                      .mayChange());
   keys.push_back(Key("launch.memory_limit", fieldOf<&Config::launch, &Launch::memoryLimit>(),
-                     "A larger memory plan, of all ranks together, is refused; auto: the limit of the "
-                     "control group, else the machine's memory.")
+                     "A larger memory plan, of all ranks of a machine together, is refused; auto: the limit of "
+                     "the control group, else the machine's memory.")
                      .memorySize()
                      .unit("bytes")
                      .atLeast(1 << 20)

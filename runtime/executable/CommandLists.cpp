@@ -28,12 +28,14 @@ public:
   NotedExchange(int member, int size) : own(member), members(size) {}
   int member() const override { return own; }
   int size() const override { return members; }
-  absl::Status begin(const CollectiveCall &, const void *, void *) override {
+  bool packs() const override { return false; }
+  absl::Status begin(const CollectiveCall &, const Transfer &, const ExchangeMemory &) override {
     return absl::FailedPreconditionError("the ranks of a list do not run");
   }
-  std::span<const void *const> operands() const override { return {}; }
-  std::span<void *const> results() const override { return {}; }
-  void meet() override {}
+  std::span<const void *const> sources() const override { return {}; }
+  absl::Status share(std::span<const Piece>, ThreadPool *) override {
+    return absl::FailedPreconditionError("the ranks of a list do not run");
+  }
   void end() override {}
 
 private:

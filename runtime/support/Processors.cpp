@@ -18,4 +18,16 @@ int64_t availableProcessors() {
   return std::max(1, CPU_COUNT(&set));
 }
 
+std::string processorList() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::string list;
+  if (::sched_getaffinity(0, sizeof(set), &set) != 0)
+    return list;
+  for (int processor = 0; processor < CPU_SETSIZE; ++processor)
+    if (CPU_ISSET(processor, &set))
+      list += (list.empty() ? "" : ",") + std::to_string(processor);
+  return list;
+}
+
 } // namespace weft

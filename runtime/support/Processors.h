@@ -8,11 +8,15 @@
 #define WEFT_RUNTIME_SUPPORT_PROCESSORS_H
 
 #include <cstdint>
+#include <string>
 
 namespace weft {
 
 /// At least 1.
 int64_t availableProcessors();
+
+/// Their numbers, as 0,1,4: equal for processes that may use the same.
+std::string processorList();
 
 } // namespace weft
 

@@ -8,11 +8,14 @@
 #include "runtime/checkpoint/CheckpointFolders.h"
 #include "runtime/executable/ExecutableFile.h"
 #include "runtime/support/ExitCode.h"
+#include "runtime/train/RankAgreement.h"
 #include "runtime/train/RunFolder.h"
 #include "runtime/train/TrainRun.h"
 #include "runtime/train/VariableState.h"
 
 #include "absl/strings/str_cat.h"
+
+#include <cstdio>
 
 namespace weft {
 namespace {
@@ -36,7 +39,8 @@ absl::StatusOr<checkpoint::Checkpoint> openMeant(const std::string &path,
 } // namespace
 
 absl::StatusOr<OpenedRun> openRun(const std::string &path, const std::string &checkpointPath,
-                                  const std::vector<std::string> &overrides) {
+                                  const std::vector<std::string> &overrides,
+                                  const std::optional<Launcher> &launcher) {
   const bool isFile = isExecutableFile(path);
   if (isFile && checkpointPath.empty())
     return withExitCode(absl::InvalidArgumentError(absl::StrCat(
@@ -47,7 +51,7 @@ absl::StatusOr<OpenedRun> openRun(const std::string &path, const std::string &ch
   if (!executable.ok())
     return withExitCode(executable.status(), ExitCode::Config);
   OpenedRun run;
-  absl::StatusOr<LoadedConfig> loaded = executableConfig(*executable, program, overrides);
+  absl::StatusOr<LoadedConfig> loaded = executableConfig(*executable, program, overrides, launcher);
   if (!loaded.ok())
     return loaded.status();
   run.loaded = *std::move(loaded);
@@ -66,12 +70,37 @@ absl::StatusOr<OpenedRun> openRun(const std::string &path, const std::string &ch
   return run;
 }
 
-absl::Status runOpened(OpenedRun &run, const RankBody &body) {
+absl::Status runOpened(OpenedRun &run, const JobProcesses &processes, const RankBody &body) {
   const int threads = static_cast<int>(run.executable.target.threads);
-  return runOnRanks(std::move(run.executable), threads, [&](Executor &executor, Communicator &communicator) {
-    absl::Status status = restoreVariables(executor, *run.checkpoint, true, communicator.rank());
-    return status.ok() ? body(executor, communicator) : withExitCode(status, ExitCode::Checkpoint);
-  });
+  return runOnRanks(
+      std::move(run.executable), threads,
+      [&](Executor &executor, Communicator &communicator) {
+        absl::Status status = restoreVariables(executor, *run.checkpoint, true, communicator.rank());
+        return status.ok() ? body(executor, communicator) : withExitCode(status, ExitCode::Checkpoint);
+      },
+      processes.communicator());
+}
+
+absl::Status withOpenedRun(const std::string &path, const std::string &checkpoint,
+                           const std::vector<std::string> &overrides, const std::string &command,
+                           const OpenedRunBody &body) {
+  absl::StatusOr<std::optional<Launcher>> launcher = findLauncher();
+  if (!launcher.ok())
+    return withExitCode(launcher.status(), ExitCode::Config);
+  absl::StatusOr<OpenedRun> run = openRun(path, checkpoint, overrides, *launcher);
+  absl::StatusOr<JobProcesses> processes =
+      JobProcesses::join(*launcher, run.ok() ? run->loaded.config : Config(), command);
+  if (!processes.ok())
+    return run.ok() ? processes.status() : run.status();
+  absl::Status status = processes->agree(run.status());
+  if (status.ok() && processes->areSeparate())
+    status = processes->agree(checkConfigsAgree(*processes->communicator(), run->loaded));
+  if (status.ok() && processes->leads())
+    for (const std::string &warning : run->warnings)
+      std::fprintf(stderr, "%s\n", warning.c_str());
+  if (status.ok())
+    status = body(*run, *processes);
+  return processes->end(std::move(status));
 }
 
 } // namespace weft

@@ -5,9 +5,12 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/train/RankAgreement.h"
 
+#include "runtime/config/ResumeComparison.h"
 #include "runtime/support/ExitCode.h"
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 #include <xxhash.h>
 
@@ -16,27 +19,96 @@
 #include <vector>
 
 namespace weft {
+namespace {
 
-absl::Status checkRanksAgree(Communicator &communicator, const RunIdentity &identity) {
-  constexpr const char *names[] = {"version of weft", "config", "tokenizer", "data"};
-  constexpr std::string_view version = WEFT_VERSION;
-  const std::array<uint64_t, 4> mine = {XXH64(version.data(), version.size(), 0),
-                                        XXH64(identity.config.data(), identity.config.size(), 0),
-                                        identity.tokenizerChecksum, identity.dataChecksum};
+/// Of a rank: something that must be the same on all, and what helps where it is not.
+struct RankFact {
+  const char *what;
+  uint64_t checksum;
+  const char *remedy;
+};
+
+uint64_t checksumOf(std::string_view text) { return XXH64(text.data(), text.size(), 0); }
+
+RankFact versionFact() {
+  return {"version of weft", checksumOf(WEFT_VERSION), "Install the same one on all machines"};
+}
+RankFact configFact(uint64_t checksum) {
+  return {"config", checksum, "Start all ranks from the same run file, with the same --set"};
+}
+
+/// The ranks whose number differs from rank 0's: "rank 2", "ranks 1, 3".
+std::string differingRanks(const std::vector<uint64_t> &all, size_t facts, size_t fact) {
+  std::vector<size_t> ranks;
+  for (size_t rank = 1; rank * facts < all.size(); ++rank)
+    if (all[rank * facts + fact] != all[fact])
+      ranks.push_back(rank);
+  return ranks.empty() ? std::string()
+                       : absl::StrCat(ranks.size() == 1 ? "rank " : "ranks ", absl::StrJoin(ranks, ", "));
+}
+
+/// The same status on every rank, about the first fact that differs.
+absl::Status compareFacts(Communicator &communicator, const std::vector<RankFact> &facts) {
+  std::vector<uint64_t> mine;
+  for (const RankFact &fact : facts)
+    mine.push_back(fact.checksum);
   std::vector<uint64_t> all(mine.size() * static_cast<size_t>(communicator.size()));
   if (absl::Status status =
           communicator.allGather(std::as_bytes(std::span(mine)), std::as_writable_bytes(std::span(all)));
       !status.ok())
     return status;
-  for (size_t rank = 1; rank < static_cast<size_t>(communicator.size()); ++rank)
-    for (size_t i = 0; i < mine.size(); ++i)
-      if (all[rank * mine.size() + i] != all[i])
-        return withExitCode(
-            absl::FailedPreconditionError(absl::StrCat("rank ", rank, " has another ", names[i],
-                                                       " than rank 0: start all ranks "
-                                                       "from the same files")),
-            ExitCode::Config);
+  for (size_t i = 0; i < facts.size(); ++i)
+    if (const std::string ranks = differingRanks(all, facts.size(), i); !ranks.empty())
+      return withExitCode(absl::FailedPreconditionError(absl::StrCat(
+                              ranks, absl::StrContains(ranks, ',') ? " have" : " has", " another ",
+                              facts[i].what, " than rank 0. ", facts[i].remedy, ".")),
+                          ExitCode::Config);
   return absl::OkStatus();
+}
+
+/// The first key in which a config differs from rank 0's: "train.seed is 2, and 1 on rank 0"; empty where
+/// none does.
+absl::StatusOr<std::string> differenceFromFirst(Communicator &communicator, const LoadedConfig &loaded) {
+  absl::StatusOr<std::vector<std::string>> first =
+      gatherTexts(communicator, communicator.rank() == 0 ? loaded.resolvedYaml() : std::string());
+  if (!first.ok())
+    return first.status();
+  absl::StatusOr<LoadedConfig> expected = loadConfigText(first->front(), "rank 0", "/");
+  if (!expected.ok()) // another version's
+    return std::string();
+  const std::vector<ResumeDifference> differences = compareForResume(expected->config, loaded.config);
+  return differences.empty() ? std::string()
+                             : absl::StrCat(differences[0].path, " is ", differences[0].current, ", and ",
+                                            differences[0].saved, " on rank 0");
+}
+
+} // namespace
+
+absl::Status checkConfigsAgree(Communicator &communicator, const LoadedConfig &loaded) {
+  const uint64_t checksum = checksumOf(loaded.resolvedYaml());
+  absl::Status status = compareFacts(communicator, {versionFact(), configFact(checksum)});
+  if (status.ok())
+    return status;
+  absl::StatusOr<std::string> difference = differenceFromFirst(communicator, loaded);
+  if (!difference.ok())
+    return difference.status();
+  absl::StatusOr<std::vector<std::string>> all = gatherTexts(communicator, *difference);
+  if (!all.ok())
+    return all.status();
+  std::string message(status.message());
+  for (size_t rank = 1; rank < all->size(); ++rank)
+    if (!(*all)[rank].empty())
+      absl::StrAppend(&message, "\n  rank ", rank, ": ", (*all)[rank]);
+  return withExitCode(absl::FailedPreconditionError(message), ExitCode::Config);
+}
+
+absl::Status checkRanksAgree(Communicator &communicator, const RunIdentity &identity, uint64_t program) {
+  return compareFacts(
+      communicator, {versionFact(),
+                     configFact(checksumOf(identity.config)),
+                     {"program", program, "Start all ranks again, from the same executable"},
+                     {"tokenizer", identity.tokenizerChecksum, "Bring the same tokenizer to all machines"},
+                     {"data", identity.dataChecksum, "Bring the same files of data.train to all machines"}});
 }
 
 absl::StatusOr<std::vector<std::string>> gatherTexts(Communicator &communicator, const std::string &mine) {

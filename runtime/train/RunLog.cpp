@@ -33,6 +33,12 @@ absl::StatusOr<RunLog> RunLog::open(const std::string &path, bool terminal) {
   return log;
 }
 
+RunLog RunLog::silent() {
+  RunLog log;
+  log.terminal = false;
+  return log;
+}
+
 RunLog::RunLog(RunLog &&other) noexcept
     : path(std::move(other.path)), descriptor(std::exchange(other.descriptor, -1)), terminal(other.terminal) {
 }

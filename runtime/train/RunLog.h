@@ -21,6 +21,8 @@ public:
   static absl::StatusOr<RunLog> open(const std::string &path, bool terminal);
   /// Prints on the terminal alone.
   RunLog() = default;
+  /// Says nothing anywhere.
+  static RunLog silent();
   RunLog(RunLog &&other) noexcept;
   RunLog &operator=(RunLog &&other) noexcept;
   ~RunLog();

@@ -1,4 +1,4 @@
-//===- RunOnRanks.cpp - The ranks of a program, each on its thread --------===//
+//===- RunOnRanks.cpp - The ranks of a program that are here --------------===//
 //
 // Devices are opened one after another, before any rank runs: the first one sets what the whole process uses
 // of the processor. One rank alone runs on the caller's thread; of several none does, so that somebody is
@@ -39,9 +39,8 @@ struct Ranks {
   size_t running = 1; ///< ranks that have not left
 };
 
-absl::Status runRank(Ranks &ranks, size_t rank, const RankBody &body) {
-  Communicator &communicator = *ranks.communicators[rank];
-  Executable &executable = ranks.executables[rank];
+absl::Status runRank(Executable executable, Device &device, Communicator &communicator,
+                     const RankBody &body) {
   std::unique_ptr<RankContext> context;
   if (communicator.size() > 1) {
     absl::StatusOr<std::unique_ptr<RankContext>> created = createRankContext(executable.mesh, communicator);
@@ -50,7 +49,7 @@ absl::Status runRank(Ranks &ranks, size_t rank, const RankBody &body) {
     context = *std::move(created);
   }
   absl::StatusOr<std::unique_ptr<Executor>> executor =
-      Executor::create(std::move(executable), *ranks.devices[rank], context.get());
+      Executor::create(std::move(executable), device, context.get());
   if (!executor.ok())
     return withExitCode(executor.status(), ExitCode::Config);
   return body(**executor, communicator);
@@ -58,7 +57,8 @@ absl::Status runRank(Ranks &ranks, size_t rank, const RankBody &body) {
 
 /// A rank from its start to its leaving. Its failure is noted before any other can fail because of it.
 void runRankToItsEnd(Ranks &ranks, size_t rank, const RankBody &body) {
-  absl::Status status = runRank(ranks, rank, body);
+  absl::Status status =
+      runRank(std::move(ranks.executables[rank]), *ranks.devices[rank], *ranks.communicators[rank], body);
   if (!status.ok()) {
     {
       std::lock_guard lock(ranks.mutex);
@@ -100,15 +100,36 @@ void awaitRanks(Ranks &ranks) {
   const absl::Status &failure = ranks.firstFailure;
   std::string text(failure.message());
   absl::StrAppend(&text, text.empty() ? "" : "\n", ranks.running, ranks.running == 1 ? " rank" : " ranks",
-                  " did not stop within ", kSecondsToReturn, " s after that: the process ends without them\n");
+                  " did not stop within ", kSecondsToReturn,
+                  " s after that: the process ends without them\n");
   std::fputs(text.c_str(), stderr);
   std::_Exit(static_cast<int>(exitCodeOf(failure)));
 }
 
+/// The one rank of this process. A failure ends the group while what its calls write to is still there.
+absl::Status runOnProcess(Executable executable, int threads, const RankBody &body, Communicator &process) {
+  absl::StatusOr<std::unique_ptr<Device>> device = openCpuDevice(executable.target.instructionSet, threads);
+  if (!device.ok())
+    return withExitCode(device.status(), ExitCode::Config);
+  return runRank(std::move(executable), **device, process, [&](Executor &executor, Communicator &world) {
+    absl::Status status = body(executor, world);
+    if (!status.ok() && !isEndOfAll(status))
+      world.abort(status);
+    return status;
+  });
+}
+
 } // namespace
 
-absl::Status runOnRanks(Executable executable, int threads, const RankBody &body,
+bool isEndOfAll(const absl::Status &status) {
+  const ExitCode code = exitCodeOf(status);
+  return code == ExitCode::Stopped || code == ExitCode::NonFinite;
+}
+
+absl::Status runOnRanks(Executable executable, int threads, const RankBody &body, Communicator *process,
                         const CommunicatorWrapper &wrap) {
+  if (process != nullptr)
+    return runOnProcess(std::move(executable), threads, body, *process);
   const size_t count = static_cast<size_t>(executable.mesh.ranks());
   absl::StatusOr<std::vector<std::unique_ptr<Communicator>>> group =
       createLocalGroup(static_cast<int>(std::min<size_t>(count, std::numeric_limits<int>::max())));

@@ -1,9 +1,9 @@
-//===- RunOnRanks.h - The ranks of a program, each on its thread ----------===//
+//===- RunOnRanks.h - The ranks of a program that are here ----------------===//
 //
-// Virtual ranks are threads of this process: each with its device, its memory, and its end of one local
-// group. Whatever the number of ranks, the same code runs on each. The first of them to fail ends the group,
-// so no other waits for it, and its failure is the one that is told. A rank that then does not come back,
-// since its thread is frozen, ends with the process.
+// All of them, each on its thread and with its end of one local group; or one, where ranks are processes.
+// Each has its device and its memory, and the same code runs on each. The first to fail ends the group, so no
+// other waits for it, and its failure is the one that is told. A thread that then does not come back, since
+// it is frozen, ends with the process.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_TRAIN_RUNONRANKS_H
@@ -27,9 +27,13 @@ using CommunicatorWrapper = std::function<std::unique_ptr<Communicator>(std::uni
 inline constexpr double kSecondsToReturn = 5;
 
 /// Calls `body` once for each rank of the executable's mesh, with `threads` threads that compute; returns
-/// when all have returned. An executable that does not run here has the exit code of the config.
+/// when all have returned. With the communicator of a process, that is the one rank whose end it is. An
+/// executable that does not run here has the exit code of the config.
 absl::Status runOnRanks(Executable executable, int threads, const RankBody &body,
-                        const CommunicatorWrapper &wrap = nullptr);
+                        Communicator *process = nullptr, const CommunicatorWrapper &wrap = nullptr);
+
+/// Whether all ranks end so after the same step, each by itself: nobody has to be told.
+bool isEndOfAll(const absl::Status &status);
 
 /// Refuses a program that was compiled for other ranks than the config asks for.
 absl::Status checkMesh(const Executable &executable, const Config &config);

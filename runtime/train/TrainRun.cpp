@@ -15,6 +15,7 @@
 #include "runtime/support/FileText.h"
 #include "runtime/support/Processors.h"
 #include "runtime/train/Banner.h"
+#include "runtime/train/JobProcesses.h"
 #include "runtime/train/MachineMemory.h"
 #include "runtime/train/ModelFlops.h"
 #include "runtime/train/RankAgreement.h"
@@ -27,8 +28,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <limits>
 
@@ -37,15 +41,18 @@ namespace {
 
 /// Keys that the trainer reads and the compiler does not: an executable may be run with others.
 constexpr absl::string_view kRuntimeKeys[] = {
-    "checkpoint.", "eval.",        "metrics.",           "generate.",  "launch.timeout.",
-    "train.dump.", "train.spike.", "train.on_nonfinite", "data.train["};
+    "checkpoint.",     "eval.",        "metrics.",     "generate.",
+    "launch.timeout.", "train.dump.",  "train.spike.", "train.on_nonfinite",
+    "data.train[",     "launch.ranks", "launch.comm",  "launch.check_collectives"};
 
-/// A run on its way to the trainers of its ranks.
+/// A run on its way to the trainers of its ranks, as one process sees it.
 struct Job {
   LoadedConfig loaded;
   RunFolder folder;
-  RunLog log; ///< rank 0's
+  std::optional<checkpoint::RunLock> lock; ///< where rank 0 is
+  RunLog log;                              ///< of rank 0, or of the rank that this process is
   Executable executable;
+  uint64_t programChecksum = 0;
   double compileSeconds = 0;
   std::optional<checkpoint::Checkpoint> resume;
   std::unique_ptr<Tokenizer> tokenizer;
@@ -63,67 +70,82 @@ absl::Status readProgram(Job &job, const std::string &file) {
 }
 
 /// Loads the config, and the program where `file` already is one.
-absl::Status loadJob(const TrainRequest &request, Job &job) {
+absl::Status loadJob(const TrainRequest &request, const std::optional<Launcher> &launcher, Job &job) {
   if (isExecutableFile(request.file)) {
     if (absl::Status status = readProgram(job, request.file); !status.ok())
       return status;
-    absl::StatusOr<LoadedConfig> loaded = executableConfig(job.executable, request.file, request.overrides);
+    absl::StatusOr<LoadedConfig> loaded =
+        executableConfig(job.executable, request.file, request.overrides, launcher);
     if (!loaded.ok())
       return loaded.status();
     job.loaded = *std::move(loaded);
     return absl::OkStatus();
   }
-  absl::StatusOr<LoadedConfig> loaded = loadConfig(request.file, request.overrides);
+  absl::StatusOr<LoadedConfig> loaded = loadConfig(request.file, request.overrides, launcher);
   if (!loaded.ok())
     return withExitCode(loaded.status(), ExitCode::Config);
   job.loaded = *std::move(loaded);
   return absl::OkStatus();
 }
 
-absl::Status checkLimit(const Executable &executable, const Config &config) {
+absl::Status checkLimit(const Executable &executable, const Config &config, const JobProcesses &processes) {
   const uint64_t needed = executable.memory.peakBytes();
-  if (needed <= static_cast<uint64_t>(memoryLimitOf(config)))
+  const int64_t ranks = processes.ranksOnMachine(config), limit = memoryLimitOf(config, ranks);
+  if (needed <= static_cast<uint64_t>(limit))
     return absl::OkStatus();
-  const int64_t ranks = config.parallel.ranks();
   return withExitCode(
       absl::ResourceExhaustedError(absl::StrFormat(
           "memory: this plan needs %d bytes%s, the limit is %d (launch.memory_limit, or what "
           "this machine gives%s). Compile it smaller: weft compile RUN.yaml tells what would fit.",
-          needed, ranks == 1 ? "" : " per rank", memoryLimitOf(config),
+          needed, config.parallel.ranks() == 1 ? "" : " per rank", limit,
           ranks == 1 ? "" : absl::StrCat(", shared by ", ranks, " ranks"))),
       ExitCode::OutOfMemory);
 }
 
+/// What the compiler must be told that is not in the run file: of this machine, and of the launcher.
+CompileRequest compileRequest(const Job &job, const JobProcesses &processes) {
+  const Config &config = job.loaded.config;
+  CompileRequest request;
+  request.memoryLimit = memoryLimitOf(config, processes.ranksOnMachine(config));
+  request.threads = processes.processorsPerRank(config);
+  if (auto ranks = job.loaded.origins.find("launch.ranks");
+      processes.areSeparate() && ranks != job.loaded.origins.end() && ranks->second.line == 0 &&
+      ranks->second.source != "--set")
+    request.ranks = config.launch.ranks.value_or(0);
+  return request;
+}
+
 /// Brings the program into the run's folder, compiled or copied, and into memory.
-absl::Status prepareProgram(const TrainRequest &request, Job &job) {
+absl::Status prepareProgram(const TrainRequest &request, Job &job, const JobProcesses &processes) {
   const Config &config = job.loaded.config;
   if (isExecutableFile(request.file)) {
-    if (absl::Status status = checkLimit(job.executable, config); !status.ok())
+    if (absl::Status status = checkLimit(job.executable, config, processes); !status.ok())
       return status;
     return withExitCode(writeExecutable(job.executable, job.folder.program()), ExitCode::Checkpoint);
   }
   const auto start = std::chrono::steady_clock::now();
-  if (absl::Status status =
-          request.compile({job.folder.program(), job.folder.reproducer(), memoryLimitOf(config)});
-      !status.ok())
+  CompileRequest compile = compileRequest(job, processes);
+  compile.output = job.folder.program();
+  compile.reproducer = job.folder.reproducer();
+  if (absl::Status status = request.compile(compile); !status.ok())
     return status;
   job.compileSeconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return readProgram(job, job.folder.program());
 }
 
-absl::Status dryRun(const TrainRequest &request, const Job &job) {
-  if (isExecutableFile(request.file)) {
-    if (absl::Status status = checkMesh(job.executable, job.loaded.config); !status.ok())
-      return status;
-    return checkLimit(job.executable, job.loaded.config);
-  }
-  return request.compile({"", "", memoryLimitOf(job.loaded.config)});
+absl::Status dryRun(const TrainRequest &request, const Job &job, const JobProcesses &processes) {
+  if (!isExecutableFile(request.file))
+    return request.compile(compileRequest(job, processes));
+  if (absl::Status status = checkMesh(job.executable, job.loaded.config); !status.ok())
+    return status;
+  return checkLimit(job.executable, job.loaded.config, processes);
 }
 
-/// What the threads of all ranks can compute together, which is no more than the processors can.
-absl::StatusOr<double> measureMachine(const Config &config, const Target &target) {
+/// What the threads of the ranks in this process can compute together, which is no more than the processors
+/// can.
+absl::StatusOr<double> measureHere(const Config &config, const Target &target, int64_t ranks) {
   constexpr int64_t most = 128; // of a device
-  const int64_t ranks = config.parallel.ranks(), threads = target.threads;
+  const int64_t threads = target.threads;
   const int64_t useful =
       ranks == 1 ? threads : std::min(ranks * threads, std::max(threads, availableProcessors()));
   absl::StatusOr<std::unique_ptr<Device>> device =
@@ -131,6 +153,21 @@ absl::StatusOr<double> measureMachine(const Config &config, const Target &target
   if (!device.ok())
     return withExitCode(device.status(), ExitCode::Config);
   return measurePeakFlops(**device, config.precision.recipe);
+}
+
+/// The same of all ranks: processes measure at the same time.
+absl::StatusOr<double> measureMachine(const Config &config, const Target &target, JobProcesses &processes) {
+  if (!processes.areSeparate())
+    return measureHere(config, target, config.parallel.ranks());
+  absl::StatusOr<double> mine = measureHere(config, target, 1);
+  if (absl::Status status = processes.agree(mine.status()); !status.ok())
+    return status;
+  double all = *mine;
+  if (absl::Status status = processes.communicator()->allReduce(std::as_writable_bytes(std::span(&all, 1)),
+                                                                DType::F64, ReduceKind::Sum);
+      !status.ok())
+    return status;
+  return all;
 }
 
 /// Fills the variables of a rank; returns how far the run is.
@@ -168,13 +205,12 @@ absl::Status tellFailure(absl::Status status, int rank, RunLog &log) {
 }
 
 /// One rank: its state, then the loop.
-absl::Status trainRank(const TrainRequest &request, const Job &job, RunLog &log, Executor &executor,
-                       Communicator &communicator) {
-  const TimeoutConfig &timeout = job.loaded.config.launch.timeout;
-  communicator.setLimits({timeout.start, timeout.step, timeout.save});
+absl::Status trainRank(const TrainRequest &request, const Job &job, RunLog &log, int ranksHere,
+                       Executor &executor, Communicator &communicator) {
+  communicator.setLimits(limitsOf(job.loaded.config));
   RunIdentity identity{job.loaded.resolvedYaml(), job.tokenizer->checksum(), job.data->checksum(),
                        printMesh(executor.executable().mesh)};
-  if (absl::Status status = checkRanksAgree(communicator, identity); !status.ok())
+  if (absl::Status status = checkRanksAgree(communicator, identity, job.programChecksum); !status.ok())
     return status;
   absl::StatusOr<int64_t> allocated = allocatedOnAll(executor, communicator);
   if (!allocated.ok())
@@ -185,18 +221,11 @@ absl::Status trainRank(const TrainRequest &request, const Job &job, RunLog &log,
     return progress.status();
   log.line(absl::StrCat(describeData(job.loaded.config, *job.data), "   resuming: ",
                         job.resume ? job.resume->folder() : std::string("nothing to resume")));
-  TrainerContext context{job.loaded.config,
-                         job.folder,
-                         executor,
-                         job.data,
-                         *job.tokenizer,
-                         communicator,
-                         log,
-                         std::move(identity),
-                         job.flopsPerToken,
-                         job.peakFlops,
-                         request.profile && communicator.rank() == 0,
-                         request.stopRequested};
+  TrainerContext context{
+      job.loaded.config,    job.folder,    executor,  job.data,
+      *job.tokenizer,       communicator,  log,       std::move(identity),
+      job.flopsPerToken,    job.peakFlops, ranksHere, request.profile && communicator.rank() == 0,
+      request.stopRequested};
   absl::StatusOr<std::unique_ptr<Trainer>> trainer =
       Trainer::create(std::move(context), *std::move(progress));
   if (!trainer.ok())
@@ -205,28 +234,73 @@ absl::Status trainRank(const TrainRequest &request, const Job &job, RunLog &log,
 }
 
 /// Everything after the program is there.
-absl::Status startRanks(const TrainRequest &request, Job &job) {
+absl::Status startRanks(const TrainRequest &request, Job &job, JobProcesses &processes) {
   const Config &config = job.loaded.config;
   job.flopsPerToken = modelFlopsPerToken(config, job.executable);
   if (job.flopsPerToken) {
-    absl::StatusOr<double> measured = measureMachine(config, job.executable.target);
+    absl::StatusOr<double> measured = measureMachine(config, job.executable.target, processes);
     if (!measured.ok())
       return measured.status();
     job.peakFlops = *measured;
   }
   const int threads = static_cast<int>(job.executable.target.threads);
   const RankBody body = [&](Executor &executor, Communicator &communicator) {
-    const int rank = communicator.rank();
+    const int rank = communicator.rank(), ranks = communicator.size();
+    if (processes.areSeparate())
+      return trainRank(request, job, job.log, 1, executor, communicator);
     if (rank == 0)
-      return tellFailure(trainRank(request, job, job.log, executor, communicator), rank, job.log);
+      return tellFailure(trainRank(request, job, job.log, ranks, executor, communicator), rank, job.log);
     absl::StatusOr<RunLog> log = RunLog::open(job.folder.log(rank), false);
-    return log.ok() ? tellFailure(trainRank(request, job, *log, executor, communicator), rank, *log)
+    return log.ok() ? tellFailure(trainRank(request, job, *log, ranks, executor, communicator), rank, *log)
                     : log.status();
   };
-  return runOnRanks(std::move(job.executable), threads, body, request.wrapCommunicator);
+  return runOnRanks(std::move(job.executable), threads, body, processes.communicator(),
+                    request.wrapCommunicator);
 }
 
-absl::Status runJob(const TrainRequest &request, Job &job) {
+/// The run's folder and this process's log in it; where rank 0 is, also the lock.
+absl::Status openFolder(const TrainRequest &request, Job &job, JobProcesses &processes) {
+  absl::StatusOr<RunFolder> folder =
+      makeRunFolder(request.runs, request.name.empty() ? defaultRunName(request.file) : request.name);
+  if (!folder.ok())
+    return folder.status();
+  job.folder = *std::move(folder);
+  if (processes.leads()) {
+    absl::StatusOr<checkpoint::RunLock> lock = checkpoint::RunLock::acquire(job.folder.path);
+    if (!lock.ok())
+      return lock.status();
+    job.lock.emplace(*std::move(lock));
+  }
+  absl::StatusOr<RunLog> log = RunLog::open(job.folder.log(processes.rank()), processes.leads());
+  if (!log.ok())
+    return log.status();
+  job.log = *std::move(log);
+  processes.setUnattended([&job, rank = processes.rank()](const absl::Status &report) {
+    tellFailure(report, rank, job.log).IgnoreError();
+    std::_Exit(static_cast<int>(exitCodeOf(report)));
+  });
+  return absl::OkStatus();
+}
+
+/// The tokenizer and the data, prepared if need be.
+absl::Status openData(const TrainRequest &request, Job &job) {
+  absl::StatusOr<std::unique_ptr<Tokenizer>> tokenizer =
+      isExecutableFile(request.file) ? loadTokenizer(job.executable.tokenizer) : createTokenizer("bytes");
+  if (!tokenizer.ok())
+    return withExitCode(tokenizer.status(), ExitCode::Config);
+  job.tokenizer = *std::move(tokenizer);
+  absl::StatusOr<std::shared_ptr<const TrainingData>> data =
+      openRunData(job.loaded.config, *job.tokenizer, dataCache(request.runs), job.log);
+  if (!data.ok())
+    return data.status();
+  job.data = *std::move(data);
+  return absl::OkStatus();
+}
+
+/// Everything up to the program, where rank 0 is.
+absl::Status prepareJob(const TrainRequest &request, Job &job, JobProcesses &processes) {
+  if (absl::Status status = openFolder(request, job, processes); !status.ok())
+    return status;
   const Config &config = job.loaded.config;
   absl::StatusOr<std::optional<checkpoint::Checkpoint>> resume =
       findResumePoint(job.folder.checkpoints(), config, job.log);
@@ -236,39 +310,86 @@ absl::Status runJob(const TrainRequest &request, Job &job) {
   if (absl::Status status = writeFileTextAtomically(job.folder.config(), job.loaded.resolvedYaml());
       !status.ok())
     return withExitCode(status, ExitCode::Checkpoint);
-  absl::StatusOr<std::unique_ptr<Tokenizer>> tokenizer =
-      isExecutableFile(request.file) ? loadTokenizer(job.executable.tokenizer) : createTokenizer("bytes");
-  if (!tokenizer.ok())
-    return withExitCode(tokenizer.status(), ExitCode::Config);
-  job.tokenizer = *std::move(tokenizer);
-  absl::StatusOr<std::shared_ptr<const TrainingData>> data =
-      openRunData(config, *job.tokenizer, dataCache(request.runs), job.log);
-  if (!data.ok())
-    return data.status();
-  job.data = *std::move(data);
+  if (absl::Status status = openData(request, job); !status.ok())
+    return status;
   if (job.resume)
     if (absl::Status status =
             checkIdentity(*job.resume, {"", job.tokenizer->checksum(), job.data->checksum()});
         !status.ok())
       return status;
-  if (absl::Status status = prepareProgram(request, job); !status.ok())
+  if (absl::Status status = prepareProgram(request, job, processes); !status.ok())
     return status;
   if (absl::Status status = checkMesh(job.executable, config); !status.ok())
     return status;
   job.log.line(bannerLine(config, job.executable));
   if (request.stopRequested())
     return withExitCode(absl::CancelledError("stopped by a signal before the first step"), ExitCode::Stopped);
-  return startRanks(request, job);
+  return absl::OkStatus();
+}
+
+/// What the other processes have from rank 0: the program, and where to resume; and their own data.
+absl::Status followLeader(const TrainRequest &request, Job &job, JobProcesses &processes,
+                          const std::string &program, const std::string &resume) {
+  absl::StatusOr<Executable> executable = parseExecutable(program, "the program of rank 0");
+  if (!executable.ok())
+    return withExitCode(executable.status(), ExitCode::Config);
+  job.executable = *std::move(executable);
+  if (absl::Status status = openFolder(request, job, processes); !status.ok())
+    return status;
+  if (!resume.empty()) {
+    absl::StatusOr<checkpoint::Checkpoint> checkpoint = checkpoint::openCheckpoint(resume);
+    if (!checkpoint.ok())
+      return withExitCode(checkpoint.status(), ExitCode::Checkpoint);
+    job.resume = *std::move(checkpoint);
+  }
+  return openData(request, job);
+}
+
+/// Brings all processes to where rank 0 is.
+absl::Status distribute(const TrainRequest &request, Job &job, JobProcesses &processes) {
+  std::string program, resume;
+  absl::Status status;
+  if (processes.leads()) {
+    absl::StatusOr<std::string> bytes = serializeExecutable(job.executable);
+    status = bytes.status();
+    program = bytes.ok() ? *std::move(bytes) : std::string();
+    resume = job.resume ? job.resume->folder() : std::string();
+  }
+  if (status = processes.agree(status); !status.ok())
+    return status;
+  if (status = processes.share(program); !status.ok())
+    return status;
+  if (status = processes.share(resume); !status.ok())
+    return status;
+  job.programChecksum = XXH64(program.data(), program.size(), 0);
+  return processes.agree(processes.leads() ? absl::OkStatus()
+                                           : followLeader(request, job, processes, program, resume));
+}
+
+absl::Status runJob(const TrainRequest &request, Job &job, JobProcesses &processes) {
+  if (processes.areSeparate())
+    if (absl::Status status = processes.agree(checkConfigsAgree(*processes.communicator(), job.loaded));
+        !status.ok())
+      return status;
+  if (request.dryRun)
+    return processes.agree(processes.leads() ? dryRun(request, job, processes) : absl::OkStatus());
+  if (absl::Status status =
+          processes.agree(processes.leads() ? prepareJob(request, job, processes) : absl::OkStatus());
+      !status.ok())
+    return status;
+  if (processes.areSeparate())
+    if (absl::Status status = distribute(request, job, processes); !status.ok())
+      return status;
+  return startRanks(request, job, processes);
 }
 
 } // namespace
 
 bool isExecutableFile(const std::string &file) { return absl::EndsWith(file, ".weft"); }
 
-int64_t memoryLimitOf(const Config &config) {
+int64_t memoryLimitOf(const Config &config, int64_t ranks) {
   const int64_t all = config.launch.memoryLimit ? *config.launch.memoryLimit : machineMemoryLimit();
-  return std::min(all / config.parallel.ranks(),
-                  config.launch.memoryPerRank.value_or(std::numeric_limits<int64_t>::max()));
+  return std::min(all / ranks, config.launch.memoryPerRank.value_or(std::numeric_limits<int64_t>::max()));
 }
 
 std::optional<int64_t> planLimitOf(const Config &config) {
@@ -276,16 +397,18 @@ std::optional<int64_t> planLimitOf(const Config &config) {
     return config.launch.memoryPerRank;
   if (!config.launch.memoryLimit && config.parallel.ranks() > kMostLocalRanks)
     return std::nullopt;
-  return memoryLimitOf(config);
+  return memoryLimitOf(config, config.parallel.ranks());
 }
 
 absl::StatusOr<LoadedConfig> executableConfig(const Executable &executable, const std::string &file,
-                                              const std::vector<std::string> &overrides) {
+                                              const std::vector<std::string> &overrides,
+                                              const std::optional<Launcher> &launcher) {
   const std::string here = std::filesystem::current_path().string();
   absl::StatusOr<LoadedConfig> compiled = loadConfigText(executable.config, file + ": config", here);
   if (!compiled.ok())
     return withExitCode(compiled.status(), ExitCode::Config);
-  absl::StatusOr<LoadedConfig> loaded = loadConfigText(executable.config, file + ": config", here, overrides);
+  absl::StatusOr<LoadedConfig> loaded =
+      loadConfigText(executable.config, file + ": config", here, overrides, launcher);
   if (!loaded.ok())
     return withExitCode(loaded.status(), ExitCode::Config);
   for (const ResumeDifference &difference : compareForResume(compiled->config, loaded->config)) {
@@ -304,24 +427,21 @@ absl::StatusOr<LoadedConfig> executableConfig(const Executable &executable, cons
 }
 
 absl::Status trainRun(const TrainRequest &request) {
+  absl::StatusOr<std::optional<Launcher>> launcher = findLauncher();
+  if (!launcher.ok())
+    return withExitCode(launcher.status(), ExitCode::Config);
   Job job;
-  if (absl::Status status = loadJob(request, job); !status.ok())
-    return status;
-  if (request.dryRun)
-    return dryRun(request, job);
-  absl::StatusOr<RunFolder> folder =
-      makeRunFolder(request.runs, request.name.empty() ? defaultRunName(request.file) : request.name);
-  if (!folder.ok())
-    return folder.status();
-  job.folder = *std::move(folder);
-  absl::StatusOr<checkpoint::RunLock> lock = checkpoint::RunLock::acquire(job.folder.path);
-  if (!lock.ok())
-    return lock.status();
-  absl::StatusOr<RunLog> log = RunLog::open(job.folder.log(), true);
-  if (!log.ok())
-    return log.status();
-  job.log = *std::move(log);
-  return runJob(request, job);
+  absl::Status status = loadJob(request, *launcher, job);
+  absl::StatusOr<JobProcesses> processes =
+      JobProcesses::join(*launcher, job.loaded.config, absl::StrCat("weft train ", request.file));
+  if (!processes.ok())
+    return status.ok() ? processes.status() : status;
+  status = processes->agree(status);
+  if (status.ok())
+    status = runJob(request, job, *processes);
+  if (processes->areSeparate())
+    status = tellFailure(std::move(status), processes->rank(), job.log);
+  return processes->end(std::move(status));
 }
 
 } // namespace weft

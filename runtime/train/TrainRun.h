@@ -2,7 +2,8 @@
 //
 // What `weft train` does: the config, the run's folder and lock, the point to resume from, the data, the
 // program (compiled by whoever calls, or read from an executable), the machine, and then one trainer for each
-// rank, as threads of this process. Each thing that can be refused is refused before the next is begun;
+// rank that is here. Of several processes that of rank 0 does all that is done once, and the others have it
+// from there. Each thing that can be refused is refused before the next is begun;
 // nothing is trained before all is known.
 //
 //===----------------------------------------------------------------------===//
@@ -25,6 +26,8 @@ struct CompileRequest {
   std::string output; ///< the executable; empty: only compile and tell where memory goes
   std::string reproducer;
   int64_t memoryLimit = 0; ///< bytes of each rank
+  int64_t threads = 0;     ///< of each rank, where the run file leaves it to the machine
+  int64_t ranks = 0;       ///< launch.ranks, where the launcher gave it; else 0
 };
 
 struct TrainRequest {
@@ -49,13 +52,15 @@ bool isExecutableFile(const std::string &file);
 /// The config in an executable with overrides over it. Refused are those of keys that the program was
 /// compiled from: they need the compiler.
 absl::StatusOr<LoadedConfig> executableConfig(const Executable &executable, const std::string &file,
-                                              const std::vector<std::string> &overrides);
+                                              const std::vector<std::string> &overrides,
+                                              const std::optional<Launcher> &launcher = std::nullopt);
 
 /// The memory that each rank of a run here may have: launch.memory_limit, or what the machine gives, over the
-/// ranks, and no more than launch.memory_per_rank.
-int64_t memoryLimitOf(const Config &config);
+/// ranks that share it, and no more than launch.memory_per_rank.
+int64_t memoryLimitOf(const Config &config, int64_t ranks);
 /// What each rank may have where the job will run, which need not be here: launch.memory_per_rank, else as
-/// above; none for more ranks than a machine runs, of which this one's memory says nothing.
+/// above for all ranks of the job; none for more ranks than a machine runs, of which this one's memory says
+/// nothing.
 std::optional<int64_t> planLimitOf(const Config &config);
 
 } // namespace weft

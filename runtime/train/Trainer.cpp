@@ -314,9 +314,9 @@ StepMetrics Trainer::metricsOf(const StepResult &result) {
     context.peakFlops = std::max(context.peakFlops, achieved);
     record.mfu = achieved / context.peakFlops;
   }
-  // Of all ranks: they are threads of this process, whose resident memory stands beside it.
+  // Of the ranks in this process, whose resident memory stands beside it.
   record.memoryBytes =
-      context.communicator.size() * static_cast<int64_t>(context.executor.executable().memory.peakBytes());
+      context.ranksHere * static_cast<int64_t>(context.executor.executable().memory.peakBytes());
   record.residentBytes = residentBytes().value_or(0);
   record.consumedTokens = progress.step * tokensPerStep;
   record.time = absl::ToDoubleSeconds(absl::Now() - absl::UnixEpoch());

@@ -13,6 +13,7 @@
 #include "runtime/support/FileText.h"
 #include "runtime/support/Processors.h"
 #include "runtime/tokenizer/Tokenizer.h"
+#include "tools/weft-compile/ScheduleCommand.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -26,12 +27,13 @@
 #include <cstdio>
 #include <iostream>
 #include <optional>
+#include <string_view>
 
 namespace {
 struct Arguments {
   std::string config, output, printAfter, reproducer, draw;
   std::vector<std::string> overrides, explain, match;
-  int64_t memoryLimit = 0;
+  int64_t memoryLimit = 0, threads = 0;
   std::optional<int64_t> verifiedRanks;
 };
 
@@ -54,14 +56,15 @@ absl::StatusOr<weft::cpu::InstructionSet> chooseInstructionSet(weft::Instruction
 }
 
 /// The target of a config on this machine; sets the instruction set of the process.
-absl::StatusOr<weft::Target> openTarget(const weft::Config &config) {
+absl::StatusOr<weft::Target> openTarget(const weft::Config &config, int64_t threads) {
   const weft::LaunchConfig &launch = config.launch;
   absl::StatusOr<weft::cpu::InstructionSet> set = chooseInstructionSet(launch.instructionSet);
   if (!set.ok())
     return set.status();
   if (absl::Status status = weft::cpu::useInstructionSet(*set); !status.ok())
     return status;
-  int64_t shared = std::max<int64_t>(1, weft::availableProcessors() / config.parallel.ranks());
+  const int64_t shared =
+      threads > 0 ? threads : std::max<int64_t>(1, weft::availableProcessors() / config.parallel.ranks());
   return weft::Target{std::string(weft::cpu::name(*set)),
                       static_cast<uint32_t>(launch.threads.value_or(shared))};
 }
@@ -99,7 +102,7 @@ absl::Status compile(const Arguments &arguments) {
         absl::InvalidArgumentError(absl::StrCat("--print-after: no phase '", arguments.printAfter,
                                                 "'; there are ", absl::StrJoin(phases, ", "))),
         weft::ExitCode::Config);
-  absl::StatusOr<weft::Target> target = openTarget(loaded->config);
+  absl::StatusOr<weft::Target> target = openTarget(loaded->config, arguments.threads);
   if (!target.ok())
     return weft::withExitCode(target.status(), weft::ExitCode::Config);
   absl::StatusOr<weft::Compiled> compiled =
@@ -139,7 +142,10 @@ absl::Status compile(const Arguments &arguments) {
 } // namespace
 
 int main(int argc, char **argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "schedule")
+    return weft::runScheduleCommand(argc - 1, argv + 1);
   CLI::App app("Compiles a run file to an executable.", "weft-compile");
+  app.footer("weft-compile schedule ... is weft schedule.");
   app.set_version_flag("--version", "weft-compile " WEFT_VERSION);
   Arguments arguments;
   app.add_option("config", arguments.config, "The run file (YAML)")->required();
@@ -161,6 +167,9 @@ int main(int argc, char **argv) {
          "Ranks whose command lists are held against each other, and a line that says so: the first, the "
          "last, others at random (default: 20)")
       ->check(CLI::PositiveNumber);
+  app.add_option("--threads", arguments.threads,
+                 "Threads of each rank, where launch.threads is auto (0: this machine's, over the ranks)")
+      ->check(CLI::Range(int64_t{0}, int64_t{1024}));
   app.add_option("--reproducer", arguments.reproducer, "Where a failing pass leaves its input");
   CLI11_PARSE(app, argc, argv);
   absl::Status status = compile(arguments);

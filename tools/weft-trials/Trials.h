@@ -24,6 +24,15 @@ struct Options {
   std::string instructionSet; ///< kernels; empty: the highest of this machine
 };
 
+struct FaultyRanksOptions {
+  std::string file;           ///< an executable
+  std::string name;           ///< of the run
+  std::string fault = "none"; ///< none, die, freeze
+  int rank = 0;               ///< which has it
+  int64_t collective = 1;     ///< before which it happens
+  bool inSave = false;        ///< counts the collectives of saves alone
+};
+
 /// True once `minutes` have passed since it was made.
 class Deadline {
 public:
@@ -44,8 +53,15 @@ int runGradientTrials(const Options &options);
 int runKernelTrials(const Options &options);
 /// Paths between random placements, on virtual ranks. The exit status.
 int runReshardTrials(const Options &options);
+/// Attention around a ring of ranks against attention as a whole. The exit status.
+int runRingTrials(const Options &options);
 /// Small models on random meshes against one device. The exit status.
 int runMeshTrials(const Options &options);
+/// Changed schedules, verified and executed. The exit status.
+int runScheduleTrials(const Options &options);
+/// Trains, on threads, with one rank that dies or freezes; prints how many collectives rank 0 called. The
+/// exit status is that of weft train.
+int runFaultyRanks(const FaultyRanksOptions &options);
 /// Prints the instruction sets that this machine runs, one a line. The exit status.
 int listInstructionSets();
 

@@ -42,17 +42,41 @@ int main(int argc, char **argv) {
       "--sabotage", options.sabotage,
       "reduction: one is left out; order: axes of a collective are turned around; bytes: the path "
       "sends more than it must");
+  CLI::App *ring =
+      app.add_subcommand("ring", "Attention around a ring of ranks against attention as a whole");
+  addCommonOptions(*ring, options, false);
+  ring->add_option("--sabotage", options.sabotage, "A broken partition pass of weft-run --sabotage");
   CLI::App *mesh = app.add_subcommand("mesh", "Small models on random meshes against one device");
   addCommonOptions(*mesh, options, false);
   mesh->add_option(
       "--sabotage", options.sabotage,
       "element: one rank begins with one element less; or a broken partition pass of weft-run --sabotage");
+  CLI::App *schedule = app.add_subcommand("schedule", "Changed schedules, verified and executed");
+  addCommonOptions(*schedule, options, false);
+  schedule->add_option("--sabotage", options.sabotage, "accept: all are; refuse: none is accepted");
+  FaultyRanksOptions faulty;
+  CLI::App *ranks = app.add_subcommand("faulty-ranks", "Trains with a rank that dies or freezes");
+  ranks->add_option("FILE", faulty.file, "An executable")->required();
+  ranks->add_option("--name", faulty.name, "The run's name");
+  ranks->add_option("--fault", faulty.fault)
+      ->check(CLI::IsMember({"none", "die", "freeze"}))
+      ->capture_default_str();
+  ranks->add_option("--rank", faulty.rank, "Which rank has it");
+  ranks->add_option("--collective", faulty.collective, "Before which of its collectives, from 1")
+      ->check(CLI::PositiveNumber);
+  ranks->add_flag("--in-save", faulty.inSave, "Count the collectives of saves alone");
   CLI::App *sets = app.add_subcommand("instruction-sets", "Lists those that this machine runs");
   CLI11_PARSE(app, argc, argv);
   if (sets->parsed())
     return listInstructionSets();
+  if (ranks->parsed())
+    return runFaultyRanks(faulty);
   if (mesh->parsed())
     return runMeshTrials(options);
+  if (ring->parsed())
+    return runRingTrials(options);
+  if (schedule->parsed())
+    return runScheduleTrials(options);
   if (reshard->parsed())
     return runReshardTrials(options);
   return gradients->parsed() ? runGradientTrials(options) : runKernelTrials(options);

@@ -26,24 +26,27 @@ struct EvalCommandOptions {
 };
 } // namespace
 
-static void evaluate(const EvalCommandOptions &options) {
-  absl::StatusOr<OpenedRun> run = openRun(options.run, options.checkpoint, options.overrides);
-  if (!run.ok())
-    failCommand(run.status());
-  for (const std::string &warning : run->warnings)
-    std::fprintf(stderr, "%s\n", warning.c_str());
-  const Config &config = run->loaded.config;
+static absl::Status evaluate(const EvalCommandOptions &options, OpenedRun &run, JobProcesses &processes) {
+  const Config &config = run.loaded.config;
   const std::filesystem::path path = std::filesystem::absolute(options.run).lexically_normal();
   const std::string runs = (path.has_filename() ? path : path.parent_path()).parent_path().string();
-  RunLog log;
-  absl::StatusOr<std::shared_ptr<const TrainingData>> data =
-      openRunData(config, *run->tokenizer, dataCache(runs), log);
-  if (!data.ok())
-    failCommand(data.status());
+  RunLog log = processes.leads() ? RunLog() : RunLog::silent();
+  std::shared_ptr<const TrainingData> data;
+  for (bool leaders : {true, false}) { // who comes second finds prepared what the first needed
+    absl::Status opened;
+    if (processes.leads() == leaders) {
+      absl::StatusOr<std::shared_ptr<const TrainingData>> mine =
+          openRunData(config, *run.tokenizer, dataCache(runs), log);
+      opened = mine.status();
+      data = mine.ok() ? *std::move(mine) : nullptr;
+    }
+    if (absl::Status status = processes.agree(opened); !status.ok())
+      return status;
+  }
   Evaluation result; // rank 0's, which is that of all
-  absl::Status status = runOpened(*run, [&](Executor &executor, Communicator &communicator) {
+  absl::Status status = runOpened(run, processes, [&](Executor &executor, Communicator &communicator) {
     absl::StatusOr<Evaluator> evaluator =
-        Evaluator::bind(executor, communicator, config, *data, *run->tokenizer, config.eval.batches);
+        Evaluator::bind(executor, communicator, config, data, *run.tokenizer, config.eval.batches);
     if (!evaluator.ok())
       return evaluator.status();
     absl::StatusOr<Evaluation> mine = evaluator->evaluate();
@@ -51,11 +54,19 @@ static void evaluate(const EvalCommandOptions &options) {
       result = *mine;
     return mine.status();
   });
+  if (status.ok() && processes.leads())
+    std::printf("step %lld   validation %.4f (%.2f bits per byte)   %s samples   %s\n",
+                static_cast<long long>(run.checkpoint->state().step), result.loss, result.bitsPerByte,
+                formatCount(result.samples).c_str(), run.checkpoint->folder().c_str());
+  return status;
+}
+
+static void runEval(const EvalCommandOptions &options) {
+  absl::Status status = withOpenedRun(
+      options.run, options.checkpoint, options.overrides, "weft eval " + options.run,
+      [&](OpenedRun &run, JobProcesses &processes) { return evaluate(options, run, processes); });
   if (!status.ok())
     failCommand(status);
-  std::printf("step %lld   validation %.4f (%.2f bits per byte)   %s samples   %s\n",
-              static_cast<long long>(run->checkpoint->state().step), result.loss, result.bitsPerByte,
-              formatCount(result.samples).c_str(), run->checkpoint->folder().c_str());
 }
 
 void addEvalCommand(CLI::App &app) {
@@ -69,7 +80,7 @@ void addEvalCommand(CLI::App &app) {
       ->take_all()
       ->expected(1)
       ->allow_extra_args(false);
-  command->callback([options] { evaluate(*options); });
+  command->callback([options] { runEval(*options); });
 }
 
 } // namespace weft

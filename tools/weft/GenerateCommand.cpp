@@ -29,13 +29,9 @@ static void print(std::string_view text) {
   std::fflush(stdout);
 }
 
-static void generate(const GenerateCommandOptions &options) {
-  absl::StatusOr<OpenedRun> run = openRun(options.run, options.checkpoint, {});
-  if (!run.ok())
-    failCommand(run.status());
-  for (const std::string &warning : run->warnings)
-    std::fprintf(stderr, "%s\n", warning.c_str());
-  GenerateConfig config = run->loaded.config.generate;
+static absl::Status generate(const GenerateCommandOptions &options, OpenedRun &run,
+                             const JobProcesses &processes) {
+  GenerateConfig config = run.loaded.config.generate;
   config.prompt = options.prompt.value_or(config.prompt);
   config.maxTokens = options.tokens.value_or(config.maxTokens);
   config.temperature = options.temperature.value_or(config.temperature);
@@ -49,13 +45,20 @@ static void generate(const GenerateCommandOptions &options) {
     print(text);
   };
   // All ranks compute the same logits and so sample the same tokens; one of them shows what they are.
-  absl::Status status = runOpened(*run, [&](Executor &executor, Communicator &communicator) {
+  absl::Status status = runOpened(run, processes, [&](Executor &executor, Communicator &communicator) {
     return generateText(
-        executor, *run->tokenizer, config,
+        executor, communicator.rank(), *run.tokenizer, config,
         communicator.rank() == 0 ? std::function<void(std::string_view)>(show) : [](std::string_view) {});
   });
   if (begun)
     print("\n");
+  return status;
+}
+
+static void runGenerate(const GenerateCommandOptions &options) {
+  absl::Status status = withOpenedRun(
+      options.run, options.checkpoint, {}, "weft generate " + options.run,
+      [&](OpenedRun &run, JobProcesses &processes) { return generate(options, run, processes); });
   if (!status.ok())
     failCommand(status);
 }
@@ -79,7 +82,7 @@ void addGenerateCommand(CLI::App &app) {
       ->check(CLI::Range(int64_t{0}, int64_t{16777216}));
   command->add_option("--seed", options->seed, "Seed of the sampling (default: generate.seed)")
       ->check(CLI::Range(int64_t{0}, int64_t{9007199254740992}));
-  command->callback([options] { generate(*options); });
+  command->callback([options] { runGenerate(*options); });
 }
 
 } // namespace weft

@@ -15,7 +15,10 @@
 namespace weft {
 
 static absl::Status compile(const TrainRequest &train, const CompileRequest &request) {
-  std::vector<std::string> arguments = {train.file, "--memory-limit", std::to_string(request.memoryLimit)};
+  std::vector<std::string> arguments = {train.file, "--memory-limit", std::to_string(request.memoryLimit),
+                                        "--threads", std::to_string(request.threads)};
+  if (request.ranks > 0)
+    arguments.insert(arguments.end(), {"--set", "launch.ranks=" + std::to_string(request.ranks)});
   for (const std::string &override : train.overrides)
     arguments.insert(arguments.end(), {"--set", override});
   if (request.output.empty())

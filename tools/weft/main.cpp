@@ -15,6 +15,7 @@
 #include "tools/weft/EvalCommand.h"
 #include "tools/weft/GenerateCommand.h"
 #include "tools/weft/PlotCommand.h"
+#include "tools/weft/ScheduleCommand.h"
 #include "tools/weft/TrainCommand.h"
 
 #include <cstdio>
@@ -26,9 +27,9 @@ using AddCommand = void (*)(CLI::App &);
 
 /// In the order of --help.
 constexpr AddCommand commands[] = {
-    weft::addTrainCommand,  weft::addCompileCommand, weft::addGenerateCommand, weft::addEvalCommand,
-    weft::addConfigCommand, weft::addDataCommand,    weft::addCkptCommand,     weft::addCompareCommand,
-    weft::addPlotCommand,   weft::addDoctorCommand,
+    weft::addTrainCommand,   weft::addCompileCommand, weft::addGenerateCommand, weft::addEvalCommand,
+    weft::addConfigCommand,  weft::addDataCommand,    weft::addCkptCommand,     weft::addScheduleCommand,
+    weft::addCompareCommand, weft::addPlotCommand,    weft::addDoctorCommand,
 };
 } // namespace
 

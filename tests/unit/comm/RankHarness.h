@@ -1,6 +1,7 @@
 //===- RankHarness.h - Kernels and bodies on every rank of a mesh ---------===//
 //
-// Runs a body, or one kernel call, on threads that are the ranks of a local group, and has tensors of doubles
+// Runs a body, or one kernel call, on every rank: on threads that are the ranks of a local group, or on the
+// backend that the test program installed, whose processes all run the same tests. And has tensors of doubles
 // for what tests say about values: their parts by partOf() of runtime/executable, which the kernels' own
 // arithmetic does not use.
 //
@@ -31,8 +32,30 @@ inline Mesh meshOf(const std::vector<uint32_t> &sizes) {
   return mesh;
 }
 
-/// Calls body(communicator) on a thread for each rank; a rank leaves when its body returns.
+/// Ranks that are not threads of this process.
+class RankBackend {
+public:
+  virtual ~RankBackend() = default;
+  virtual int64_t mostRanks() const = 0;
+  /// Calls body where one of the ranks is here.
+  virtual void run(int ranks, const std::function<void(Communicator &)> &body) = 0;
+  /// texts[r] of the process that is rank r becomes that of all.
+  virtual void collect(std::vector<std::string> &texts) = 0;
+};
+
+/// What runs the ranks; null for threads.
+inline RankBackend *&rankBackend() {
+  static RankBackend *backend = nullptr;
+  return backend;
+}
+
+/// Whether there can be so many ranks.
+inline bool canHave(int64_t ranks) { return rankBackend() == nullptr || ranks <= rankBackend()->mostRanks(); }
+
+/// Calls body(communicator) on each rank; a rank leaves when its body returns.
 inline void onEachRank(int ranks, const std::function<void(Communicator &)> &body) {
+  if (rankBackend() != nullptr)
+    return rankBackend()->run(ranks, body);
   std::vector<std::thread> threads;
   std::vector<std::unique_ptr<Communicator>> communicators = *createLocalGroup(ranks);
   for (std::unique_ptr<Communicator> &communicator : communicators)
@@ -50,6 +73,22 @@ inline void onEachRank(const Mesh &mesh,
 }
 
 using Bytes = std::vector<std::byte>;
+
+/// What each rank wrote into its place becomes known to all.
+inline void collect(std::vector<std::string> &texts) {
+  if (rankBackend() != nullptr)
+    rankBackend()->collect(texts);
+}
+inline void collect(std::vector<Bytes> &all) {
+  std::vector<std::string> texts;
+  for (const Bytes &bytes : all)
+    texts.emplace_back(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+  collect(texts);
+  for (size_t rank = 0; rank < all.size(); ++rank) {
+    auto bytes = std::as_bytes(std::span(texts[rank]));
+    all[rank].assign(bytes.begin(), bytes.end());
+  }
+}
 
 /// A tensor of any type as doubles (exact for all values that tests use).
 struct Values {
@@ -99,15 +138,24 @@ inline Values part(const Values &whole, size_t dimension, const Extent &extent, 
   return result;
 }
 
+inline constexpr int64_t kGuard = 64; ///< bytes behind a workspace that nobody may touch
+
 /// The results of a call on every rank, each with its own operand (none for a call without one). With
-/// `inPlace`, the result is computed in the operand's memory. The kernels have two threads.
-inline std::vector<Bytes> runCall(const Mesh &mesh, const KernelCall &call,
-                                  const std::vector<Bytes> &operands, bool inPlace = false) {
+/// `inPlace`, the result is computed in the operand's memory. The kernels have two threads, and collectives
+/// the workspace that the memory plan gives them.
+inline std::vector<Bytes> runCall(const Mesh &mesh, KernelCall call, const std::vector<Bytes> &operands,
+                                  bool inPlace = false) {
+  if (call.name.substr(0, 5) != "rank_") {
+    const std::vector<int64_t> axes = *call.integers("axes");
+    call.setInteger("staged", mesh.sizeOf(std::vector<uint32_t>(axes.begin(), axes.end())));
+  }
+  const int64_t planned = (*createRankKernel(call, nullptr))->workspaceBytes();
   std::vector<Bytes> results(static_cast<size_t>(mesh.ranks()));
   onEachRank(mesh, [&](Communicator &communicator, const RankContext &context) {
     auto kernel = createRankKernel(call, &context);
     ASSERT_EQ(kernel.status(), absl::OkStatus());
-    EXPECT_EQ((*kernel)->workspaceBytes(), 0);
+    EXPECT_EQ((*kernel)->workspaceBytes(), planned);
+    Bytes workspace(static_cast<size_t>(planned) + kGuard, std::byte{0x3C});
     size_t rank = static_cast<size_t>(communicator.rank());
     Bytes operand = operands.empty() ? Bytes() : operands[rank];
     Bytes &result = results[rank];
@@ -119,12 +167,15 @@ inline std::vector<Bytes> runCall(const Mesh &mesh, const KernelCall &call,
     const void *from[] = {inPlace ? result.data() : operand.data()};
     void *to[] = {result.data()};
     ThreadPool threads(2);
-    (*kernel)->run({std::span(from, call.operands.size()), to, nullptr}, threads);
+    (*kernel)->run({std::span(from, call.operands.size()), to, workspace.data()}, threads);
+    EXPECT_EQ(std::count(workspace.end() - kGuard, workspace.end(), std::byte{0x3C}), kGuard)
+        << "more than the workspace was written to";
     EXPECT_EQ(context.status(), absl::OkStatus());
     if (!inPlace && !operands.empty()) {
       EXPECT_EQ(operand, operands[rank]) << "the operand was written to";
     }
   });
+  collect(results);
   return results;
 }
 

@@ -177,7 +177,7 @@ const Refused kRefused[] = {
     {"Part", [] { return over({0, 1}, along(0, gather(f32({3}), f32({7})))); },
      "kernel all_gather: a dimension of 7 over 6 ranks has parts of 2, the types say 3"},
     {"Kind", [] { return reduce(f32({4}), "mean"); },
-     "kernel all_reduce: kind \"mean\" is none of sum, max, min, lse"},
+     "kernel all_reduce: kind \"mean\" is none of sum, max, min, lse, tree"},
     {"SumOfTruth", [] { return reduce({DType::I1, {4}}, "sum"); },
      "kernel all_reduce: i1 has no sum; reduce it with max or min"},
     {"LogSumExpOfIntegers", [] { return reduce({DType::I32, {4}}, "lse"); },
@@ -190,6 +190,8 @@ const Refused kRefused[] = {
        return over({0}, call);
      },
      "kernel all_to_all: split_dimension and concat_dimension are both 1"},
+    {"ShiftTypes", [] { return over({0}, {"shift", {f32({2})}, {f32({4})}, {}}); },
+     "kernel shift: result 0 must be like operand 0, tensor<2xf32>, got tensor<4xf32>"},
     {"OffsetType", [] { return over({0}, {"rank_offset", {}, {f32({})}, {}}); },
      "kernel rank_offset: result 0 must be tensor<i64>, got tensor<f32>"},
     {"ValidSize",
@@ -224,6 +226,41 @@ TEST(RankKernelsWithoutARank, AnswerWhatTheMemoryPlanAsks) {
   EXPECT_EQ((*reducing)->workspaceBytes(), 0);
 }
 
+/// Between processes a collective needs memory: a slot for each peer, and with several rows one for itself
+/// and one for each peer to pack into. Slots are multiples of 64 bytes.
+TEST(RankKernelsWithoutARank, HaveAWorkspaceForTheRanksThatTheyAreStagedFor) {
+  auto workspace = [](KernelCall call, int64_t ranks) {
+    call.setInteger("staged", ranks);
+    return (*createRankKernel(over({0}, std::move(call)), nullptr))->workspaceBytes();
+  };
+  EXPECT_EQ(workspace(reduce(f32({1024}), "sum"), 4), 3 * 256 * 4);
+  EXPECT_EQ(workspace(reduce(f32({1024}), "sum"), 1), 0);
+  EXPECT_EQ(workspace(along(0, gather(f32({64, 8}), f32({256, 8}))), 4), 0); // each part into its place
+  EXPECT_EQ(workspace(along(1, gather(f32({64, 8}), f32({64, 32}))), 4), 3 * 64 * 8 * 4);
+  auto scatter = [](int64_t dimension, TensorType from, TensorType to) {
+    KernelCall call{"reduce_scatter", {std::move(from)}, {std::move(to)}, {}};
+    call.setText("kind", "sum");
+    return along(dimension, std::move(call));
+  };
+  EXPECT_EQ(workspace(scatter(0, f32({64, 8}), f32({16, 8})), 4), 3 * 16 * 8 * 4);
+  EXPECT_EQ(workspace(scatter(1, f32({64, 8}), f32({64, 2})), 4), 7 * 64 * 2 * 4);
+  KernelCall exchange{"all_to_all", {f32({64, 8})}, {f32({16, 32})}, {}};
+  exchange.setInteger("split_dimension", 0);
+  exchange.setInteger("concat_dimension", 1);
+  EXPECT_EQ(workspace(exchange, 4), 3 * 16 * 8 * 4);
+}
+
+TEST(RankKernelsWithoutARank, AreStagedForANumberOfRanks) {
+  auto refusal = [](int64_t ranks, int64_t elements) {
+    KernelCall call = over({0}, reduce(f32({elements}), "sum"));
+    call.setInteger("staged", ranks);
+    return std::string(createRankKernel(call, nullptr).status().message());
+  };
+  EXPECT_EQ(refusal(0, 4), "kernel all_reduce: staged 0 is no number of ranks");
+  EXPECT_EQ(refusal(1 << 25, 4), "kernel all_reduce: staged 33554432 is no number of ranks");
+  EXPECT_EQ(refusal(1 << 24, int64_t{1} << 48), "");
+}
+
 TEST(RankKernelsWithoutARank, AreCheckedAsFarAsTheyCanBe) {
   EXPECT_EQ(createRankKernel(over({-1}, along(0, gather(f32({2}), f32({4})))), nullptr).status().message(),
             "kernel all_gather: axis -1 is no index of an axis");
@@ -231,7 +268,7 @@ TEST(RankKernelsWithoutARank, AreCheckedAsFarAsTheyCanBe) {
 }
 
 TEST(RankKernels, HaveNamesThatNoOtherKernelHas) {
-  for (const char *name : {"all_gather", "all_reduce", "reduce_scatter", "all_to_all", "rank_slice",
+  for (const char *name : {"all_gather", "all_reduce", "reduce_scatter", "all_to_all", "shift", "rank_slice",
                            "rank_offset", "rank_valid", "rank_first", "rank_mask"})
     EXPECT_TRUE(isRankKernel(name)) << name;
   EXPECT_FALSE(isRankKernel("slice"));

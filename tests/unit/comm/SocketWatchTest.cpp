@@ -51,7 +51,7 @@ TEST(SocketWatch, ADeadProcessIsNamedByAllWithinHalfASecond) {
       EXPECT_THAT(
           processes[rank].words(),
           MatchesRegex("lost rank " + std::to_string(victim) +
-                       ", which died: its connection to rank [0-9]+ ended \\(closed without a goodbye\\). "
+                       ", which died: its connection to rank [0-9]+ ended without a goodbye. "
                        "Rank " +
                        std::to_string(rank) +
                        " was in step 3, in all_reduce #7 of 4096 bytes f32 \\(sum, layers.0\\) for "

@@ -1,6 +1,7 @@
 #include "runtime/train/RankAgreement.h"
 #include "runtime/comm/LocalCommunicator.h"
 #include "runtime/support/ExitCode.h"
+#include "tests/unit/comm/RankHarness.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -44,20 +45,49 @@ private:
 };
 
 TEST(RankAgreement, OneRankAndEqualRanksAgree) {
-  EXPECT_EQ(checkRanksAgree(*createLocalCommunicator(), {"train: {}", 1, 2}), absl::OkStatus());
+  EXPECT_EQ(checkRanksAgree(*createLocalCommunicator(), {"train: {}", 1, 2}, 3), absl::OkStatus());
   ThreeRanks equal(-1);
-  EXPECT_EQ(checkRanksAgree(equal, {"train: {}", 1, 2}), absl::OkStatus());
+  EXPECT_EQ(checkRanksAgree(equal, {"train: {}", 1, 2}, 3), absl::OkStatus());
 }
 
-TEST(RankAgreement, NamesTheRankAndWhatDiffers) {
-  const char *names[] = {"version of weft", "config", "tokenizer", "data"};
-  for (int which = 0; which < 4; ++which) {
+TEST(RankAgreement, NamesTheRankWhatDiffersAndWhatHelps) {
+  const char *messages[] = {
+      "rank 2 has another version of weft than rank 0. Install the same one on all machines.",
+      "rank 2 has another config than rank 0. Start all ranks from the same run file, with the same --set.",
+      "rank 2 has another program than rank 0. Start all ranks again, from the same executable.",
+      "rank 2 has another tokenizer than rank 0. Bring the same tokenizer to all machines.",
+      "rank 2 has another data than rank 0. Bring the same files of data.train to all machines."};
+  for (int which = 0; which < 5; ++which) {
     ThreeRanks ranks(which);
-    absl::Status status = checkRanksAgree(ranks, {"train: {}", 1, 2});
-    EXPECT_THAT(std::string(status.message()),
-                ::testing::StartsWith(std::string("rank 2 has another ") + names[which] + " than rank 0"));
+    absl::Status status = checkRanksAgree(ranks, {"train: {}", 1, 2}, 3);
+    EXPECT_EQ(status.message(), messages[which]);
     EXPECT_EQ(exitCodeOf(status), ExitCode::Config);
   }
+}
+
+TEST(RankAgreement, NamesAllRanksThatDiffer) {
+  testing::onEachRank(4, [](Communicator &communicator) {
+    const uint64_t data = communicator.rank() % 2 == 0 ? 2 : 7;
+    EXPECT_EQ(
+        checkRanksAgree(communicator, {"train: {}", 1, data}, 3).message(),
+        "ranks 1, 3 have another data than rank 0. Bring the same files of data.train to all machines.");
+  });
+}
+
+TEST(RankAgreement, ShowsTheKeyInWhichConfigsDiffer) {
+  testing::onEachRank(3, [](Communicator &communicator) {
+    const std::string seed = communicator.rank() == 1 ? "5" : "1";
+    const LoadedConfig loaded = *loadConfigText("model: {program: a.mlir}\ntokenizer: {kind: bytes}\ndata: "
+                                                "{train: [{path: a.txt}], sequence_length: 8}\n"
+                                                "train: {steps: 4, micro_batch: 1, global_batch: 1, seed: " +
+                                                    seed + "}\n",
+                                                "run.yaml", "/");
+    const absl::Status status = checkConfigsAgree(communicator, loaded);
+    EXPECT_EQ(status.message(),
+              "rank 1 has another config than rank 0. Start all ranks from the same run file, with the same "
+              "--set.\n  rank 1: train.seed is 5, and 1 on rank 0");
+    EXPECT_EQ(exitCodeOf(status), ExitCode::Config);
+  });
 }
 
 } // namespace

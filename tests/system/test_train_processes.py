@@ -1,0 +1,187 @@
+"""weft train under mpirun: ranks that are processes have the bits of ranks that are threads, go on from each other's
+checkpoints, and say what is wrong once."""
+
+import os
+import re
+import signal
+import subprocess
+
+from processes import MESHES, ProcessTest
+
+class Bits(ProcessTest):
+
+    def testProcessesHaveTheBitsOfThreads(self):
+        long = ("train.steps=50", "checkpoint.interval=25", "lr_schedule.warmup_steps=5")
+        for name, parallel in MESHES.items():
+            with self.subTest(name):
+                self.train(name, *self.mesh(parallel, *long))
+                self.trainProcesses(f"mpi-{name}", *self.mesh(parallel, *long), timeout=400)
+                self.assertEqual(50, len(self.losses(name)))
+                self.assertEqual(self.curve(name), self.curve(f"mpi-{name}"))
+                self.assertEqual([record.get("val_loss") for record in self.metrics(name)],
+                                 [record.get("val_loss") for record in self.metrics(f"mpi-{name}")])
+                for step in (25, 50):
+                    self.assertEqual(self.tensorFiles(name, step), self.tensorFiles(f"mpi-{name}", step))
+                    self.assertEqual(4 if name != "hsdp" else 2, len(self.tensorFiles(name, step)))
+
+    def testEachGoesOnFromTheCheckpointOfTheOther(self):
+        for name, parallel in MESHES.items():
+            with self.subTest(name):
+                run = self.mesh(parallel, "lr_schedule.kind=constant", "eval.interval=0")
+                self.train(f"whole-{name}", *run)
+                moved = f"moved-{name}"
+                self.train(moved, *run, "train.steps=4")
+                printed = self.trainProcesses(moved, *run, "train.steps=8")
+                self.assertIn(f"resuming: runs/{moved}/checkpoints/step-4", printed)
+                self.assertIn(f"resuming: runs/{moved}/checkpoints/step-8", self.train(moved, *run, "train.steps=12"))
+                self.assertEqual(self.curve(f"whole-{name}"), self.curve(moved))
+                self.assertEqual(self.tensorFiles(f"whole-{name}", 12), self.tensorFiles(moved, 12))
+
+    def testOneExecutableRunsOnBoth(self):
+        sets = [word for one in self.mesh(MESHES["both"], "launch.threads=1") for word in ("--set", one)]
+        self.passes("weft", "compile", "run.yaml", *sets, "-o", "run.weft")
+        self.train("threads", file="run.weft")
+        self.trainProcesses("processes", file="run.weft")
+        self.assertEqual(self.curve("threads"), self.curve("processes"))
+        self.assertEqual(self.tensorFiles("threads", 12), self.tensorFiles("processes", 12))
+
+    def testTheyEvaluateAndWriteAlike(self):
+        self.train("a", *self.mesh(MESHES["both"]))
+        for command in (["weft", "eval", "runs/a"],
+                        ["weft", "generate", "runs/a", "--prompt", "the ", "--tokens", "20", "--seed", "3"]):
+            self.assertEqual(self.passes(*command), self.passes(*self.processes(4, *command)))
+
+
+class RunFolder(ProcessTest):
+
+    def testRankZeroSpeaksAndEachHasALog(self):
+        printed = self.trainProcesses("a", *self.mesh(MESHES["both"]))
+        self.assertEqual(12, len(re.findall(r"^step +\d+/12", printed, re.MULTILINE)))
+        self.assertEqual(1, printed.count("4 ranks: data 2 x tensor 2 (sequence parallel), zero 1"))
+        found = re.search(r"allocated ([\d,]+) of ([\d,]+) bytes planned", printed)
+        self.assertEqual(found[1], found[2])
+        self.assertIn("step 12/12", self.read("runs/a/log.txt"))
+        for rank in (1, 2, 3):
+            log = self.read(f"runs/a/log-{rank}.txt")
+            self.assertIn("saved runs/a/checkpoints/step-8", log)
+            self.assertNotIn("step  1/12", log)
+
+    def testCountedBytesAreTheCompiledOnes(self):
+        for name, parallel in MESHES.items():
+            command = self.processes(4, *self.training(name, *self.mesh(parallel, "train.steps=3")), "--profile")
+            found = re.search(r"communication: one step, (\d+) bytes sent by this rank, (\d+) compiled", self.passes(*command))
+            self.assertEqual(found[1], found[2])
+            self.assertGreater(int(found[1]), 0)
+
+    def testDataShardIsWhatTheLauncherLeaves(self):
+        printed = self.trainProcesses("a", *self.mesh("{data_shard: -1, zero: 1}"), count=2)
+        self.assertIn("2 ranks: data 2, zero 1", printed)
+        self.assertRegex(self.read("runs/a/config.yaml"), r"ranks: 2 +# mpirun -n 2")
+
+    def testASignalSavesOnAllRanks(self):
+        run = self.mesh(MESHES["both"], "train.steps=100000", "eval.interval=0", "checkpoint.interval=0")
+        # mpirun passes the signal on, and by itself gives its processes one second.
+        command = self.processes(4, *self.training("a", *run))
+        command[1:1] = ["--mca", "odls_base_sigkill_timeout", "60"]
+        job = subprocess.Popen([str(word) for word in command], cwd=self.folder,
+                               env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(job.kill)
+        for line in job.stdout:
+            if line.startswith("step "):
+                break
+        job.send_signal(signal.SIGTERM)
+        _, errors = job.communicate(timeout=120)
+        self.assertRegex(errors, r"(?m)^stopped by a signal after step \d+, which is saved; the same command goes on from there$")
+        self.assertEqual(1, errors.count("stopped by a signal"), errors)
+        self.assertNotEqual(0, job.returncode)
+        self.assertEqual(1, len(self.checkpoints("a")))
+
+
+class Trouble(ProcessTest):
+
+    def refusesProcesses(self, status, message, count, *command):
+        """`message` is all that is said, once."""
+        done = self.command(*self.processes(count, *command))
+        self.assertEqual(status, done.returncode, done.stderr)
+        self.assertEqual(1, done.stderr.count(message), done.stderr)
+        said = [line for line in done.stderr.splitlines() if re.match(r"rank \d|weft|run.yaml|launch|--set|mpirun -n", line)]
+        self.assertEqual(len(message.splitlines()), len(said), done.stderr)
+        return done
+
+    def testAnotherNumberOfProcesses(self):
+        self.refusesProcesses(2, "mpirun -n 3: launch.ranks: 3 is not data_replicate x data_shard x tensor (1 x 2 x 2 = 4). "
+                                 "Works: mpirun -n 4.",
+                              3, *self.training("a", *self.mesh(MESHES["both"])))
+        self.refusesProcesses(2, "--set: launch.ranks: 4, and mpirun started 2 processes, one for each rank. Works: 2, auto, or "
+                                 "mpirun -n 4.",
+                              2, *self.training("a", *self.mesh(MESHES["both"]), "launch.ranks=4"))
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "runs")))
+
+    def testCommThatDoesNotFitTheLauncher(self):
+        self.refusesProcesses(2, "--set: launch.comm: local means that all ranks are threads of one process, and mpirun started 2, "
+                                 "each of which would be the whole job. Works: auto or mpi, or weft without mpirun.",
+                              2, *self.training("a", "launch.comm=local"))
+        self.refuses(2, "launch.comm: mpi, and no launcher started this process. Works: mpirun -n 2 weft train run.yaml, or "
+                        "launch.comm: local (all ranks in this process)\n",
+                     *self.training("a", "launch.comm=mpi", "parallel.tensor=2"))
+
+    def testAnExecutableWithoutMemoryForIt(self):
+        sets = [word for one in self.mesh(MESHES["both"], "launch.comm=local", "launch.threads=1") for word in ("--set", one)]
+        self.passes("weft", "compile", "run.yaml", *sets, "-o", "local.weft")
+        self.train("a", file="local.weft")
+        done = self.command(*self.processes(4, *self.training("b", "launch.comm=mpi", file="local.weft")))
+        self.assertEqual(2, done.returncode)
+        self.assertIn("the plan has no memory for what other processes send, because the program was compiled with launch.comm: "
+                      "local. Compile it with launch.comm: auto or mpi\n", done.stderr)
+
+    def testTorchrun(self):
+        variables = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "4", "MASTER_ADDR": "localhost", "MASTER_PORT": "29500"}
+        done = self.refuses(2, "torchrun started this process (RANK, WORLD_SIZE and MASTER_ADDR are set), and weft's processes find "
+                               "each other through MPI. The same job: mpirun -n 4 weft train RUN.yaml, or srun. Without other "
+                               "processes: unset RANK\n",
+                            *self.training("a"), env=self.environment(**variables))
+        self.assertEqual(1, len(done.stderr.splitlines()))
+        self.assertEqual("", self.command(*self.training("a"), env=self.environment(**dict(variables, RANK="1"))).stderr)
+
+    def testConfigsThatDiffer(self):
+        run = self.training("a", *self.mesh("{data_shard: 2}"))
+        done = self.command(*self.processes(1, *run), ":", "-n", "1", *run, "--set", "train.seed=5")
+        self.assertEqual(2, done.returncode)
+        self.assertEqual(1, done.stderr.count(
+            "rank 1 has another config than rank 0. Start all ranks from the same run file, with the same --set.\n"
+            "  rank 1: train.seed is 5, and 1 on rank 0\n"), done.stderr)
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "runs")))
+
+    def testDataThatDiffer(self):
+        self.write("other/corpus.txt", self.read("corpus.txt") + " cat")
+        self.write("other/run.yaml", self.read("run.yaml"))
+        os.symlink(os.path.join(self.folder, "corpus.txt"), os.path.join(self.folder, "link.txt"))
+        # A path may differ from rank to rank where it means each machine's own file; here they are made to be the same text.
+        line = 'cp other/corpus.txt mine-$OMPI_COMM_WORLD_RANK.txt; cp corpus.txt mine-0.txt; ' \
+               'exec unshare -m sh -c "mount --bind mine-$OMPI_COMM_WORLD_RANK.txt corpus.txt && exec \\"\\$@\\"" sh "$@"'
+        if self.command("unshare", "-m", "true").returncode != 0:
+            self.skipTest("this machine gives no mount namespaces")
+        done = self.command(*self.processes(2, "sh", "-c", line, "sh", *self.training("a", *self.mesh("{data_shard: 2}"))))
+        self.assertEqual(2, done.returncode, done.stderr)
+        self.assertEqual(1, done.stderr.count(
+            "rank 1 has another data than rank 0. Bring the same files of data.train to all machines.\n"), done.stderr)
+
+    def testLossesThatAreNotFiniteAreOneMessage(self):
+        ruinous = ("optimizer.lr=1.0e6", "optimizer.clip_grad_norm=0", "lr_schedule.kind=constant", "lr_schedule.warmup_steps=0")
+        done = self.refuses(6, "train.on_nonfinite is stop: the run ends here", *self.processes(4, *self.training(
+            "a", *self.mesh(MESHES["both"], *ruinous, "train.on_nonfinite=stop", "checkpoint.interval=0"))))
+        self.assertEqual(1, done.stderr.count("train.on_nonfinite is stop"), done.stderr)
+        self.assertIn("train.on_nonfinite is stop", self.read("runs/a/log-3.txt"))
+
+    def testASecondJobIsRefusedOnAllRanks(self):
+        run = self.training("a", *self.mesh(MESHES["both"], "train.steps=100000", "eval.interval=0"))
+        job = subprocess.Popen([str(word) for word in self.processes(4, *run)], cwd=self.folder, env=self.environment(),
+                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.addCleanup(job.kill)
+        for line in job.stdout:
+            if line.startswith("step "):
+                break
+        done = self.command(*self.processes(4, *run))
+        self.assertEqual(1, done.stderr.count("runs/a"), done.stderr)
+        job.send_signal(signal.SIGTERM)
+        job.communicate(timeout=120)

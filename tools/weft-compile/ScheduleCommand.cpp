@@ -1,0 +1,196 @@
+//===- ScheduleCommand.cpp - weft schedule ------------------------------------===//
+//
+// show, verify and compare: reads the words, and prints what compiler/schedule makes of them. Needs no model
+// and no MLIR context.
+//
+//===----------------------------------------------------------------------===//
+#include "tools/weft-compile/ScheduleCommand.h"
+
+#include "compiler/schedule/ResolveSchedule.h"
+#include "compiler/schedule/ScheduleReport.h"
+#include "compiler/schedule/ScheduleSvg.h"
+#include "compiler/schedule/ScheduleTable.h"
+#include "compiler/schedule/ScheduleTrace.h"
+#include "passes/pipeline/schedules/Generators.h"
+#include "passes/pipeline/schedules/ScheduleText.h"
+#include "runtime/support/ExitCode.h"
+#include "runtime/support/FileText.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+#include "CLI/App.hpp"
+#include "CLI/Config.hpp"
+#include "CLI/Formatter.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace weft {
+namespace {
+using namespace schedules;
+
+struct Options {
+  std::string schedule;
+  std::vector<std::string> files;
+  std::string svg, trace, output;
+  std::optional<int> ranks, microbatches, chunks, groupSize;
+  std::vector<double> actionTimes = {1, 1, 1};
+  double transfer = 0;
+  std::optional<double> limit;
+
+  ActionTimes times() const { return {actionTimes[0], actionTimes[1], actionTimes[2], transfer}; }
+  ScheduleShape shape() const {
+    return {ranks.value_or(4), microbatches.value_or(8), chunks.value_or(0), groupSize.value_or(0)};
+  }
+  double heldLimit() const { return limit.value_or(ranks.value_or(4)); }
+};
+
+/// A schedule by name, `auto`, or `file:PATH`, which says its own shape.
+absl::StatusOr<ResolvedSchedule> resolve(const std::string &word, const Options &options) {
+  if (isScheduleFile(word) && (options.ranks || options.microbatches || options.chunks || options.groupSize))
+    return absl::InvalidArgumentError(
+        absl::StrCat(word, " says its own ranks, stages and microbatches: leave out --ranks, --microbatches, "
+                           "--chunks and --group-size, or change the file"));
+  return resolveSchedule(word, {options.shape(), options.times(), options.limit});
+}
+
+TableStyle terminalStyle() {
+  TableStyle style;
+  style.hasColors = ::isatty(STDOUT_FILENO) == 1;
+  winsize size{};
+  if (style.hasColors && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+    style.width = size.ws_col;
+  return style;
+}
+
+absl::Status checkTimes(const Options &options) {
+  for (double time :
+       {options.actionTimes[0], options.actionTimes[1], options.actionTimes[2], options.transfer})
+    if (!(time >= 0 && time <= 1e12))
+      return absl::InvalidArgumentError(
+          absl::StrFormat("--times, --transfer: %g; times are from 0 to 1e12, in any one unit", time));
+  if (options.times().work() <= 0)
+    return absl::InvalidArgumentError("--times: F, B and W take no time; at least one must");
+  if (options.limit && !(*options.limit > 0))
+    return absl::InvalidArgumentError(
+        absl::StrFormat("--limit: %g; a rank holds at least something from F to W", *options.limit));
+  return absl::OkStatus();
+}
+
+absl::Status show(const Options &options) {
+  absl::StatusOr<ResolvedSchedule> resolved = resolve(options.schedule, options);
+  if (!resolved.ok())
+    return resolved.status();
+  const PipelineSchedule &schedule = resolved->schedule;
+  const ActionTimes times = options.times();
+  absl::StatusOr<Timeline> timeline = simulate(schedule, times);
+  if (!timeline.ok())
+    return timeline.status();
+  std::printf("%s: %s\n", schedule.name.c_str(), describeShape(schedule, times).c_str());
+  std::fputs(scheduleTable(schedule, *timeline, times, terminalStyle()).c_str(), stdout);
+  std::fputs(scheduleFigures(schedule, *timeline, times, resolved->lowerBound).c_str(), stdout);
+  std::fflush(stdout);
+  const auto write = [](const std::string &path, const std::string &text) {
+    return path.empty() ? absl::OkStatus() : writeFileTextAtomically(path, text);
+  };
+  absl::Status status =
+      write(options.svg, options.svg.empty() ? "" : scheduleSvg(schedule, *timeline, times));
+  status.Update(write(options.trace, options.trace.empty() ? "" : scheduleTrace(schedule, *timeline, times)));
+  status.Update(write(options.output, options.output.empty() ? "" : printSchedule(schedule)));
+  return status;
+}
+
+absl::Status verify(const Options &options) {
+  for (const std::string &path : options.files) {
+    absl::StatusOr<PipelineSchedule> schedule = loadSchedule(path, options.limit);
+    if (!schedule.ok())
+      return schedule.status();
+    const std::vector<int> held = mostHeld(*schedule);
+    std::printf(
+        "%s: complete, in order, without a circle: %d ranks, %d stages (%s), %d microbatches, at most %d "
+        "chunks held\n",
+        path.c_str(), schedule->ranks, schedule->stages(), std::string(name(schedule->layout)).c_str(),
+        schedule->microbatches, *std::max_element(held.begin(), held.end()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status compare(const Options &options) {
+  const ScheduleShape shape = options.shape();
+  absl::StatusOr<ScheduleKind> any = findScheduleKind("interleaved_1f1b");
+  if (absl::Status status = any.ok() ? checkShape(*any, shape) : any.status(); !status.ok())
+    return status;
+  std::fputs(compareSchedules(shape, options.times(), options.heldLimit()).c_str(), stdout);
+  return absl::OkStatus();
+}
+
+void addShapeOptions(CLI::App &command, Options &options) {
+  command.add_option("--ranks", options.ranks, "Pipeline ranks (default: 4)")->check(CLI::PositiveNumber);
+  command.add_option("--microbatches", options.microbatches, "Microbatches of a step (default: 8)")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--chunks", options.chunks, "Stages of each rank, for interleaved_1f1b and auto")
+      ->check(CLI::PositiveNumber);
+  command
+      .add_option("--group-size", options.groupSize,
+                  "Microbatches that pass a chunk together (interleaved_1f1b)")
+      ->check(CLI::PositiveNumber);
+}
+
+void addTimeOptions(CLI::App &command, Options &options) {
+  command
+      .add_option("--times", options.actionTimes,
+                  "Times of a rank's whole share of the model for one microbatch (default: 1,1,1)")
+      ->type_name("F,B,W")
+      ->delimiter(',')
+      ->expected(3);
+  command.add_option("--transfer", options.transfer, "Time from one rank to another (default: 0)");
+}
+
+void addLimitOption(CLI::App &command, Options &options, const char *text) {
+  command.add_option("--limit", options.limit, text)->type_name("MICROBATCHES");
+}
+
+} // namespace
+
+int runScheduleCommand(int argc, char **argv) {
+  CLI::App app("Pipeline schedules: who does what, in which order, and what it costs.", "weft schedule");
+  app.require_subcommand(1);
+  app.footer("SCHEDULE is a name (weft schedule compare lists them), auto, or file:PATH. docs/pipelines.md "
+             "shows each.");
+  Options options;
+  const char *limit = "The most that a rank may hold from F to W, in microbatches of its whole share";
+  CLI::App *showing = app.add_subcommand("show", "Show a schedule in time, with its bubble and memory");
+  showing->add_option("SCHEDULE", options.schedule, "A name, auto, or file:PATH")->required();
+  addShapeOptions(*showing, options);
+  addTimeOptions(*showing, options);
+  addLimitOption(*showing, options, limit);
+  showing->add_option("--svg", options.svg, "Write a picture");
+  showing->add_option("--trace", options.trace, "Write the plan as a trace for ui.perfetto.dev");
+  showing->add_option("-o,--output", options.output, "Write the lists, to change and use as file:PATH");
+  CLI::App *verifying = app.add_subcommand("verify", "Check schedules that you wrote");
+  verifying->add_option("FILE", options.files, "Files of schedules")->required();
+  addLimitOption(*verifying, options, limit);
+  CLI::App *comparing = app.add_subcommand("compare", "Tabulate all schedules for a shape");
+  addShapeOptions(*comparing, options);
+  addTimeOptions(*comparing, options);
+  addLimitOption(*comparing, options,
+                 "What auto may hold on a rank, in microbatches of its share (default: ranks)");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    return static_cast<int>(app.exit(error) == 0 ? ExitCode::Ok : ExitCode::Config);
+  }
+  absl::Status status = checkTimes(options);
+  if (status.ok())
+    status = showing->parsed() ? show(options) : verifying->parsed() ? verify(options) : compare(options);
+  if (status.ok())
+    return static_cast<int>(ExitCode::Ok);
+  std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
+  return static_cast<int>(ExitCode::Config);
+}
+
+} // namespace weft
