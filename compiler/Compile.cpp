@@ -7,6 +7,7 @@
 #include "dialects/nn/NnDialect.h"
 #include "dialects/sched/SchedDialect.h"
 #include "passes/emit/Emit.h"
+#include "runtime/executable/CommandLists.h"
 #include "runtime/executable/Verify.h"
 
 #include "absl/strings/str_cat.h"
@@ -42,6 +43,17 @@ int64_t countOps(ModuleOp module) {
   int64_t ops = 0;
   module.walk([&](Operation *) { ++ops; });
   return ops;
+}
+
+/// Holds the command lists of some ranks against each other, in their final form.
+absl::Status verifyRanks(int64_t count, Compiled &compiled) {
+  std::vector<int64_t> ranks = sampleRanks(compiled.executable.mesh, count);
+  absl::StatusOr<int64_t> calls = verifyCommandLists(compiled.executable, ranks);
+  if (!calls.ok())
+    return calls.status();
+  compiled.verifiedRanks = static_cast<int64_t>(ranks.size());
+  compiled.verifiedCalls = *calls;
+  return absl::OkStatus();
 }
 
 std::map<std::string, CompositeCount> readComposites(ModuleOp module) {
@@ -87,6 +99,10 @@ absl::StatusOr<Compiled> compileJob(const Config &config, const std::string &res
     return absl::InternalError(absl::StrCat("emit: ", std::string(status.message())));
   if (options.clock)
     options.clock->finish("emit");
+  if (absl::Status status = verifyRanks(options.verifiedRanks, compiled); !status.ok())
+    return absl::InternalError(absl::StrCat("emit: ", std::string(status.message())));
+  if (options.clock)
+    options.clock->finish("ranks");
   return compiled;
 }
 

@@ -22,6 +22,7 @@ struct CompileOptions {
   std::vector<std::string>
       drawn; ///< shell patterns of what the picture of placements shows; empty: none is made
   PhaseClock *clock = nullptr; ///< told when a phase ends
+  int64_t verifiedRanks = 20;  ///< whose command lists are held against each other
 };
 
 /// How often each composite became a kernel, and how often its decomposition.
@@ -35,6 +36,8 @@ struct Compiled {
   std::map<std::string, CompositeCount> composites;
   std::string placement; ///< the table of --explain placement, if it was asked for
   std::string picture;   ///< the SVG file of --draw, if it was asked for
+  int64_t verifiedRanks = 0,
+          verifiedCalls = 0; ///< whose command lists meet, and how many collectives those have
 };
 
 /// Compiles the programs of a job. InvalidArgument, with the

@@ -51,7 +51,7 @@ Mesh meshOf(dist::MeshAttr attribute) {
 TensorPlacement tensorPlacement(ArrayRef<int64_t> shape, const Placement &placement) {
   TensorPlacement result{{shape.begin(), shape.end()}, {}};
   for (const dist::Split &split : placement.splits)
-    result.dimensions.push_back({{split.axes.begin(), split.axes.end()}});
+    result.dimensions.push_back({{split.axes.begin(), split.axes.end()}, split.zigzag});
   return result;
 }
 
@@ -153,27 +153,33 @@ private:
     auto [down, across] = axesToDraw(row);
     TensorPlacement placement = tensorPlacement(row.shape, picture.placement);
     std::map<std::vector<std::pair<int64_t, int64_t>>, size_t>
-        parts; // in the order of the first rank of each
+        colors; // in the order of the first rank of each part
     for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
-      std::vector<Extent> extents = partOf(mesh, rank, placement);
+      std::vector<std::vector<Extent>> parts;
       std::vector<std::pair<int64_t, int64_t>> key;
-      for (const Extent &extent : extents)
-        key.emplace_back(extent.start, extent.valid);
-      size_t color = parts.try_emplace(key, parts.size()).first->second % std::size(kColors);
+      for (auto [size, split] : llvm::zip_equal(placement.globalShape, placement.dimensions)) {
+        parts.push_back(stretchesOf(mesh, rank, size, split));
+        for (const Extent &stretch : parts.back())
+          key.emplace_back(stretch.start, stretch.valid);
+      }
+      size_t color = colors.try_emplace(key, colors.size()).first->second % std::size(kColors);
       SvgPoint corner{at.x + static_cast<double>(rank % perLine) * (kTile + kGap),
                       at.y + static_cast<double>(rank / perLine) * (kTile + kGap)};
-      auto span = [&](int64_t dimension) -> std::pair<double, double> {
+      auto spans = [&](int64_t dimension) {
+        std::vector<std::pair<double, double>> spans;
         if (dimension < 0 || row.shape[dimension] == 0)
-          return {0, kTile};
+          return std::vector{std::pair(0.0, kTile)};
         double scale = kTile / static_cast<double>(row.shape[dimension]);
-        return {static_cast<double>(extents[dimension].start) * scale,
-                static_cast<double>(extents[dimension].valid) * scale};
+        for (const Extent &stretch : parts[dimension])
+          spans.emplace_back(static_cast<double>(stretch.start) * scale,
+                             static_cast<double>(stretch.valid) * scale);
+        return spans;
       };
-      auto [top, tall] = span(down);
-      auto [left, wide] = span(across);
       canvas.rectangle(corner, kTile, kTile, "#e8e8e8", 1);
-      canvas.rectangle({corner.x + left, corner.y + top}, wide, tall, kColors[color],
-                       picture.placement.isPending() ? 0.4 : 1);
+      for (auto [top, tall] : spans(down))
+        for (auto [left, wide] : spans(across))
+          canvas.rectangle({corner.x + left, corner.y + top}, wide, tall, kColors[color],
+                           picture.placement.isPending() ? 0.4 : 1);
       if (picture.placement.isPending())
         canvas.text({corner.x + kTile / 2, corner.y + kTile / 2 + 5}, "+",
                     {.size = 14, .anchor = SvgAnchor::Middle, .bold = true});

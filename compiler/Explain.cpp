@@ -46,14 +46,17 @@ std::vector<Change> possibleChanges(const Config &config) {
     add("train.micro_batch: 1", [](Config &c) { c.train.microBatch = 1; });
   if (config.precision.recipe == PrecisionRecipe::Fp32)
     add("precision.recipe: bf16", [](Config &c) { c.precision.recipe = PrecisionRecipe::Bf16; });
+  if (config.train.reduction == ReductionKind::Canonical)
+    add("train.reduction: fast", [](Config &c) { c.train.reduction = ReductionKind::Fast; });
   if (config.optimizer.kind == OptimizerKind::Adamw)
     add("optimizer.kind: lion", [](Config &c) { c.optimizer.kind = OptimizerKind::Lion; });
-  for (int64_t level = parallel.zero + 1; parallel.dataShard > 1 && level <= 3; ++level)
+  for (int64_t level = parallel.zero + 1; parallel.dataShard * parallel.context.size > 1 && level <= 3;
+       ++level)
     add(absl::StrCat("parallel.zero: ", level), [&](Config &c) { c.parallel.zero = level; });
-  if (parallel.tensor > 1 && !parallel.sequence && config.data.sequenceLength % parallel.tensor == 0)
+  if (parallel.tensor > 1 && !parallel.sequence &&
+      config.data.sequenceLength % (parallel.sequenceUnit() * parallel.tensor) == 0)
     add("parallel.sequence: true", [](Config &c) { c.parallel.sequence = true; });
-  if (config.data.sequenceLength >= 2 &&
-      (!parallel.sequence || config.data.sequenceLength / 2 % parallel.tensor == 0))
+  if (config.data.sequenceLength >= 2 && config.data.sequenceLength / 2 % parallel.sequenceUnit() == 0)
     add(absl::StrCat("data.sequence_length: ", config.data.sequenceLength / 2),
         [](Config &c) { c.data.sequenceLength /= 2; });
   return changes;
@@ -68,6 +71,10 @@ std::string explainMemory(const Compiled &compiled) {
     if (int64_t bytes = report.categoryBytes(category))
       absl::StrAppendFormat(&text, "  %-12s %14d bytes  %10s  %5.1f %%\n", category, bytes, mebibytes(bytes),
                             100.0 * static_cast<double>(bytes) / static_cast<double>(report.peakBytes));
+  if (report.levelBytes > 0)
+    absl::StrAppendFormat(
+        &text, "  canonical: %d bytes of the gradients are subtrees that wait for their neighbors\n",
+        report.levelBytes);
   absl::StrAppendFormat(&text, "activations at the peak of %s (no plan needs less than %s):\n",
                         report.peakAction, mebibytes(report.scratchLowerBound));
   size_t shown = std::min<size_t>(report.peakHolders.size(), 20);

@@ -1,11 +1,12 @@
 //===- ExplainPlacement.cpp - What --explain placement prints --------------------===//
 //
-// Of a placed module: variables with storage and use, what moves (the costly first), and every op with the
-// placement of its results and the seeds that decided it.
+// Of a placed module: variables with storage and use, the work of attentions, what moves (the costly first),
+// and every op with the placement of its results and the seeds that decided it.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/ExplainPlacement.h"
 
+#include "compiler/AttentionWork.h"
 #include "dialects/dist/Placement.h"
 #include "dialects/nn/NnDialect.h"
 #include "dialects/nn/NnOps.h"
@@ -120,6 +121,7 @@ std::string explainPlacement(ModuleOp module) {
         << dist::describe(mesh, cast<DenseI64ArrayAttr>(role.getValue()).asArrayRef());
   out << "\n";
   explainVariables(module, out);
+  out << explainAttentionWork(module);
   explainReshards(module, out);
   explainValues(module, out);
   return text;

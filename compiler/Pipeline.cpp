@@ -84,16 +84,30 @@ UpdateOptions updateOptions(const Config &config) {
   options.warmupSteps = config.lrSchedule.warmupSteps;
   options.decaySteps = config.lrSchedule.decaySteps;
   options.minLrRatio = config.lrSchedule.minLrRatio;
+  options.reduction = config.train.reduction == ReductionKind::Canonical ? "canonical" : "fast";
   options.lossScaleWindow = config.precision.lossScale.growthInterval;
   options.lossScaleGrowth = config.precision.lossScale.growthFactor;
   options.lossScaleBackoff = config.precision.lossScale.backoffFactor;
   return options;
 }
 
+std::string contextName(ContextMethod method) {
+  switch (method) {
+  case ContextMethod::Gather:
+    return "gather";
+  case ContextMethod::AllToAll:
+    return "all_to_all";
+  case ContextMethod::Ring:
+    return "ring";
+  }
+  return "gather";
+}
+
 SeedPlacementsOptions seedOptions(const Config &config) {
   SeedPlacementsOptions options;
   options.zero = config.parallel.zero;
   options.sequence = config.parallel.sequence;
+  options.context = contextName(config.parallel.context.method);
   return options;
 }
 

@@ -62,18 +62,57 @@ Tensor cut(const Tensor &x, int64_t dimension, int64_t start, int64_t size) {
   return result;
 }
 
-/// Member `index`'s part of what is cut into equal parts.
-Tensor partOfMember(const Tensor &x, int64_t dimension, int64_t index, int64_t members) {
+/// Member `index`'s part of what is cut into equal parts, or in zigzag into twice as many equal chunks, of
+/// which it has two.
+One partOfMember(const Tensor &x, int64_t dimension, int64_t index, int64_t members, bool zigzag) {
   int64_t each = (x.shape[dimension] + members - 1) / members;
-  return cut(x, dimension, index * each, each);
+  if (!zigzag)
+    return cut(x, dimension, index * each, each);
+  std::vector<Tensor> chunks;
+  for (int64_t chunk : {index, 2 * members - 1 - index})
+    chunks.push_back(cut(x, dimension, chunk * (each / 2), each / 2));
+  return reference::concatenate(chunks, dimension);
 }
 
-One together(ArrayRef<Tensor> parts, int64_t dimension, int64_t size) {
-  One whole = reference::concatenate({parts.data(), parts.size()}, dimension);
+One together(ArrayRef<Tensor> parts, int64_t dimension, int64_t size, bool zigzag) {
+  std::vector<Tensor> pieces(parts.begin(), parts.end());
+  if (zigzag) { // the first chunks in order, then the second ones, the last part's first
+    int64_t chunk = parts.front().shape[dimension] / 2;
+    pieces.clear();
+    for (const Tensor &part : parts)
+      pieces.push_back(cut(part, dimension, 0, chunk));
+    for (const Tensor &part : llvm::reverse(parts))
+      pieces.push_back(cut(part, dimension, chunk, chunk));
+  }
+  One whole = reference::concatenate(pieces, dimension);
   return whole.ok() ? cut(*whole, dimension, 0, size) : whole;
 }
 
+/// The sum of both, rounded; a failure of either passes.
+One addRounded(const One &so, const One &next, Types types) {
+  if (!so.ok() || !next.ok())
+    return so.ok() ? next : so;
+  One total = reference::binary(reference::Binary::Add, *so, *next);
+  if (total.ok() && types == Types::Declared)
+    reference::roundTo(*total, total->dtype);
+  return total;
+}
+
+/// The halves of an even number of members, each so, and then both added; an odd number one after another.
+One foldTree(ArrayRef<const Tensor *> members, Types types) {
+  size_t half = members.size() / 2;
+  if (members.size() % 2 == 0)
+    return addRounded(foldTree(members.take_front(half), types), foldTree(members.drop_front(half), types),
+                      types);
+  One total = *members[0];
+  for (const Tensor *member : members.drop_front())
+    total = addRounded(total, *member, types);
+  return total;
+}
+
 One fold(ArrayRef<const Tensor *> members, dist::PendingKind kind, Types types) {
+  if (kind == dist::PendingKind::tree)
+    return foldTree(members, types);
   if (kind == dist::PendingKind::sum && members[0]->dtype == DType::I1)
     return absl::InvalidArgumentError("i1 has no sum");
   DType declared = members[0]->dtype;
@@ -134,44 +173,57 @@ private:
   static int64_t sizeIn(dist::TokenType token, int64_t dimension) {
     return token.getTensor().getDimSize(static_cast<unsigned>(dimension));
   }
+  static bool isZigzag(Type type, int64_t dimension) {
+    return dist::placementOf(type).splits[dimension].zigzag;
+  }
 
   absl::StatusOr<MeshValue> allGather(dist::AllGatherStartOp gather) {
     auto dimension = static_cast<int64_t>(gather.getDimension());
     int64_t size = sizeIn(gather.getToken().getType(), dimension);
+    bool zigzag = isZigzag(gather.getOperand().getType(), dimension);
     return inGroups(ranks, operand, groupOf(gather.getAxes(), mesh), true, [&](Members members, int64_t) {
-      return together(llvm::map_to_vector(members, [](const Tensor *part) { return *part; }), dimension,
-                      size);
+      return together(llvm::map_to_vector(members, [](const Tensor *part) { return *part; }), dimension, size,
+                      zigzag);
     });
   }
 
   absl::StatusOr<MeshValue> reduceScatter(dist::ReduceScatterStartOp scatter) {
     auto dimension = static_cast<int64_t>(scatter.getDimension());
-    return inGroups(ranks, operand, groupOf(scatter.getAxes(), mesh), false,
-                    [&](Members members, int64_t index) -> One {
-                      One total = fold(members, scatter.getKind(), types);
-                      if (!total.ok())
-                        return total;
-                      return partOfMember(*total, dimension, index, static_cast<int64_t>(members.size()));
-                    });
+    bool zigzag = isZigzag(scatter.getToken().getType().getTensor(), dimension);
+    return inGroups(
+        ranks, operand, groupOf(scatter.getAxes(), mesh), false, [&](Members members, int64_t index) -> One {
+          One total = fold(members, scatter.getKind(), types);
+          if (!total.ok())
+            return total;
+          return partOfMember(*total, dimension, index, static_cast<int64_t>(members.size()), zigzag);
+        });
   }
 
   absl::StatusOr<MeshValue> allToAll(dist::AllToAllStartOp exchange) {
     auto from = static_cast<int64_t>(exchange.getFrom()), to = static_cast<int64_t>(exchange.getTo());
     int64_t size = sizeIn(exchange.getToken().getType(), from);
+    bool joinsZigzag = isZigzag(exchange.getOperand().getType(), from),
+         cutsZigzag = isZigzag(exchange.getToken().getType().getTensor(), to);
     return inGroups(
-        ranks, operand, groupOf(exchange.getAxes(), mesh), false, [&](Members members, int64_t index) {
+        ranks, operand, groupOf(exchange.getAxes(), mesh), false, [&](Members members, int64_t index) -> One {
           SmallVector<Tensor> parts;
-          for (const Tensor *member : members)
-            parts.push_back(partOfMember(*member, to, index, static_cast<int64_t>(members.size())));
-          return together(parts, from, size);
+          for (const Tensor *member : members) {
+            One part = partOfMember(*member, to, index, static_cast<int64_t>(members.size()), cutsZigzag);
+            if (!part.ok())
+              return part;
+            parts.push_back(*std::move(part));
+          }
+          return together(parts, from, size, joinsZigzag);
         });
   }
 
   absl::StatusOr<MeshValue> keepPart(dist::SliceOp slice) {
+    auto dimension = static_cast<int64_t>(slice.getDimension());
+    bool zigzag = isZigzag(slice.getType(), dimension);
     return inGroups(ranks, operand, groupOf(slice.getAxes(), mesh), false,
                     [&](Members members, int64_t index) -> One {
-                      return partOfMember(*members[index], static_cast<int64_t>(slice.getDimension()), index,
-                                          static_cast<int64_t>(members.size()));
+                      return partOfMember(*members[index], dimension, index,
+                                          static_cast<int64_t>(members.size()), zigzag);
                     });
   }
 

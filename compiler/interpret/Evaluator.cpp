@@ -22,7 +22,7 @@ Shared relabeled(const Shared &value, const std::optional<TensorType> &type) {
 } // namespace
 
 FailureOr<SmallVector<Shared>> Evaluator::evaluate(Operation *op, ArrayRef<Shared> operands) {
-  if (isa<nn::BoundaryOp, nn::StopGradientOp>(op))
+  if (isa<nn::BoundaryOp, nn::LeafOp, nn::StopGradientOp>(op))
     return SmallVector<Shared>(operands);
   SmallVector<const Tensor *> pointers;
   for (const Shared &operand : operands)

@@ -53,7 +53,7 @@ void lowerBound(Value value, std::optional<int64_t> &bound) {
   for (OpOperand &use : value.getUses()) {
     if (std::optional<int64_t> rows = rowsIndexedBy(use))
       bound = std::min(bound.value_or(*rows), *rows);
-    if (use.getOwner()->getName().getDialectNamespace() == dist::DistDialect::getDialectNamespace())
+    if (isa<dist::DistDialect>(use.getOwner()->getDialect()) && !isa<dist::RingOp>(use.getOwner()))
       lowerBound(use.getOwner()->getResult(0), bound);
   }
 }

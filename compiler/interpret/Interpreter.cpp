@@ -190,6 +190,8 @@ FailureOr<Interpreter::Values> Interpreter::evaluate(Operation *op, ArrayRef<Mes
     context.stores[store.getSlot()] = operands[0];
     return Values();
   }
+  if (auto ring = dyn_cast<dist::RingOp>(op))
+    return evaluateRing(ring, operands, context);
   if (operands.size() == 1)
     if (std::optional<absl::StatusOr<MeshValue>> value =
             evaluateDist(op, context.ranks, operands[0], types)) {

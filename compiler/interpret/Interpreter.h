@@ -72,12 +72,18 @@ private:
   mlir::FailureOr<Values> evaluate(mlir::Operation *op, llvm::ArrayRef<MeshValue> operands, Context &context);
   mlir::FailureOr<Values> evaluateOnRanks(mlir::Operation *op, llvm::ArrayRef<MeshValue> operands,
                                           const Context &context);
+  mlir::FailureOr<Values> evaluateRing(dist::RingOp ring, llvm::ArrayRef<MeshValue> operands,
+                                       Context &context);
   mlir::FailureOr<Values> evaluateCall(mlir::func::CallOp call, llvm::ArrayRef<MeshValue> operands,
                                        Context &context);
   mlir::FailureOr<MeshValue> readVariable(nn::ReadOp op, const Context &context) const;
   mlir::FailureOr<Values> runMicrobatches(nn::StepOp step, const Values &inputs, const Values &prepared,
                                           Context &context);
-  mlir::FailureOr<Values> combine(nn::CarryOp carry, Values total, const Values &part) const;
+  mlir::LogicalResult foldCarried(nn::CarryOp carry, llvm::SmallVectorImpl<Values> &given) const;
+  mlir::FailureOr<MeshValue> fold(nn::CarryOp carry, llvm::StringRef combiner,
+                                  llvm::ArrayRef<MeshValue> leaves) const;
+  mlir::FailureOr<MeshValue> combine(nn::CarryOp carry, llvm::StringRef combiner, const MeshValue &so,
+                                     const MeshValue &next) const;
 
   Types types;
   Observer *observer;

@@ -47,7 +47,9 @@ FailureOr<Interpreter::Values> Interpreter::runMicrobatches(nn::StepOp step, con
                                                             const Values &prepared, Context &context) {
   Block &block = step.getMicrobatch().front();
   auto carry = cast<nn::CarryOp>(block.getTerminator());
-  Values total;
+  // A tree takes all of them at the end; sums and extremes fold on the way.
+  bool foldsByTree = llvm::is_contained(carry.getCombiners().getAsValueRange<StringAttr>(), "tree");
+  SmallVector<Values> given;
   for (int64_t microbatch = 0; microbatch < static_cast<int64_t>(step.getMicrobatches()); ++microbatch) {
     Values arguments;
     for (auto [index, input] : llvm::enumerate(inputs)) {
@@ -73,11 +75,13 @@ FailureOr<Interpreter::Values> Interpreter::runMicrobatches(nn::StepOp step, con
     FailureOr<Values> part = runBlock(block, arguments, context);
     if (failed(part))
       return failure();
-    FailureOr<Values> combined = microbatch == 0 ? std::move(part) : combine(carry, std::move(total), *part);
-    if (failed(combined))
+    given.push_back(*std::move(part));
+    if (!foldsByTree && microbatch > 0 && failed(foldCarried(carry, given)))
       return failure();
-    total = *std::move(combined);
   }
+  if (foldsByTree && failed(foldCarried(carry, given)))
+    return failure();
+  Values total = std::move(given.front());
   if (observer)
     for (auto [name, value, folded] :
          llvm::zip_equal(carry.getNames().getAsValueRange<StringAttr>(), carry.getValues(), total))
@@ -85,30 +89,58 @@ FailureOr<Interpreter::Values> Interpreter::runMicrobatches(nn::StepOp step, con
   return total;
 }
 
-FailureOr<Interpreter::Values> Interpreter::combine(nn::CarryOp carry, Values total,
-                                                    const Values &part) const {
-  for (auto [sum, value, combiner] :
-       llvm::zip_equal(total, part, carry.getCombiners().getAsValueRange<StringAttr>())) {
-    reference::Binary fold = combiner == "sum"   ? reference::Binary::Add
-                             : combiner == "max" ? reference::Binary::Maximum
-                                                 : reference::Binary::Minimum;
-    llvm::DenseMap<std::pair<const Tensor *, const Tensor *>, Shared> known;
-    MeshValue folded;
-    for (auto [left, right] : llvm::zip_equal(sum, value)) {
-      Shared &both = known[{left.get(), right.get()}];
-      if (!both) {
-        absl::StatusOr<Tensor> computed = reference::binary(fold, *left, *right);
-        if (!computed.ok())
-          return carry.emitOpError() << std::string(computed.status().message());
-        if (types == Types::Declared)
-          reference::roundTo(*computed, computed->dtype);
-        both = std::make_shared<const Tensor>(*std::move(computed));
-      }
-      folded.push_back(both);
-    }
-    sum = folded;
+/// Folds the carried values of the microbatches `given` into one entry.
+LogicalResult Interpreter::foldCarried(nn::CarryOp carry, SmallVectorImpl<Values> &given) const {
+  Values folded;
+  for (auto [index, combiner] : llvm::enumerate(carry.getCombiners().getAsValueRange<StringAttr>())) {
+    SmallVector<MeshValue> leaves;
+    for (Values &values : given)
+      leaves.push_back(std::move(values[index]));
+    FailureOr<MeshValue> value = fold(carry, combiner, leaves);
+    if (failed(value))
+      return failure();
+    folded.push_back(*std::move(value));
   }
+  given.assign(1, folded);
+  return success();
+}
+
+/// One after another; by tree, of an even number the halves first.
+FailureOr<MeshValue> Interpreter::fold(nn::CarryOp carry, StringRef combiner,
+                                       ArrayRef<MeshValue> leaves) const {
+  if (combiner == "tree" && leaves.size() % 2 == 0) {
+    FailureOr<MeshValue> first = fold(carry, combiner, leaves.take_front(leaves.size() / 2)),
+                         second = fold(carry, combiner, leaves.drop_front(leaves.size() / 2));
+    return failed(first) || failed(second) ? FailureOr<MeshValue>()
+                                           : combine(carry, combiner, *first, *second);
+  }
+  FailureOr<MeshValue> total = leaves.front();
+  for (const MeshValue &leaf : leaves.drop_front())
+    if (succeeded(total))
+      total = combine(carry, combiner, *total, leaf);
   return total;
+}
+
+FailureOr<MeshValue> Interpreter::combine(nn::CarryOp carry, StringRef combiner, const MeshValue &so,
+                                          const MeshValue &next) const {
+  reference::Binary operation = combiner == "max"   ? reference::Binary::Maximum
+                                : combiner == "min" ? reference::Binary::Minimum
+                                                    : reference::Binary::Add;
+  llvm::DenseMap<std::pair<const Tensor *, const Tensor *>, Shared> known;
+  MeshValue combined;
+  for (auto [left, right] : llvm::zip_equal(so, next)) {
+    Shared &both = known[{left.get(), right.get()}];
+    if (!both) {
+      absl::StatusOr<Tensor> computed = reference::binary(operation, *left, *right);
+      if (!computed.ok())
+        return carry.emitOpError() << std::string(computed.status().message());
+      if (types == Types::Declared)
+        reference::roundTo(*computed, computed->dtype);
+      both = std::make_shared<const Tensor>(*std::move(computed));
+    }
+    combined.push_back(both);
+  }
+  return combined;
 }
 
 } // namespace weft::interpret

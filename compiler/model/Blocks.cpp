@@ -70,7 +70,7 @@ Value rmsNorm(ModelBuilder &b, const ModelConfig &config, StringRef name, Value 
       .getResult();
 }
 
-Value selfAttention(ModelBuilder &b, const ModelConfig &config, const RotaryTables &tables, Value x) {
+Value selfAttention(ModelBuilder &b, const ModelConfig &config, const SequenceContext &sequence, Value x) {
   auto scope = b.scope("self_attn");
   int64_t heads = config.numAttentionHeads, groups = config.numKeyValueHeads, dimension = config.headDim,
           hidden = config.hiddenSize;
@@ -84,7 +84,8 @@ Value selfAttention(ModelBuilder &b, const ModelConfig &config, const RotaryTabl
                   true}(b, config, x);
   };
   auto rotate = [&](Value value) {
-    return b.create<nn::RopeOp>(value.getType(), value, tables.cosine, tables.sine, UnitAttr(), UnitAttr());
+    return b.create<nn::RopeOp>(value.getType(), value, sequence.tables.cosine, sequence.tables.sine,
+                                UnitAttr(), UnitAttr());
   };
   Value query = rotate(project("q_proj", heads));
   Value key = rotate(project("k_proj", groups));
@@ -92,9 +93,9 @@ Value selfAttention(ModelBuilder &b, const ModelConfig &config, const RotaryTabl
   ArrayRef<int64_t> shape = nn::tensorType(x).getShape();
   auto lse = b.type({shape[0], heads, shape[1]}, b.builder.getF32Type());
   auto attention = b.create<nn::AttentionOp>(
-      query.getType(), lse, query, key, value, Value(), Value(), Value(),
-      b.builder.getF64FloatAttr(1.0 / std::sqrt(static_cast<double>(dimension))), b.builder.getUnitAttr(),
-      b.builder.getI64IntegerAttr(0), b.builder.getF64FloatAttr(0.0));
+      query.getType(), lse, query, key, value, Value(), Value(), sequence.positions, sequence.positions,
+      Value(), b.builder.getF64FloatAttr(1.0 / std::sqrt(static_cast<double>(dimension))),
+      b.builder.getUnitAttr(), b.builder.getI64IntegerAttr(0), b.builder.getF64FloatAttr(0.0), UnitAttr());
   return Linear{"o_proj", "bsnd,hnd->bsh",      {hidden, heads, dimension},
                 {hidden}, config.attentionBias, {.tensorDimension = 1, .wholeParts = true},
                 false}(b, config, attention.getResult());

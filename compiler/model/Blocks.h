@@ -17,6 +17,14 @@ struct RotaryTables {
   mlir::Value cosine, sine;
 };
 
+/// What attention knows of the sequence.
+struct SequenceContext {
+  RotaryTables tables;
+  /// Of each token, i32 [batch, sequence]; null where attention is computed of the whole sequence, whose
+  /// tokens stand in order.
+  mlir::Value positions;
+};
+
 /// Tables for positions 0 .. sequence - 1 under the config's scaling. Computed in float64.
 RotaryTables buildRotaryTables(ModelBuilder &b, const ModelConfig &config, int64_t sequence);
 
@@ -25,7 +33,7 @@ mlir::Value embedding(ModelBuilder &b, const ModelConfig &config, mlir::Value to
 /// Root-mean-square norm with the weight `NAME.weight`.
 mlir::Value rmsNorm(ModelBuilder &b, const ModelConfig &config, llvm::StringRef name, mlir::Value x);
 /// Causal self-attention with query groups and rotary embedding: q_proj, k_proj, v_proj, o_proj.
-mlir::Value selfAttention(ModelBuilder &b, const ModelConfig &config, const RotaryTables &tables,
+mlir::Value selfAttention(ModelBuilder &b, const ModelConfig &config, const SequenceContext &sequence,
                           mlir::Value x);
 /// down_proj(activation(gate_proj x) * up_proj x).
 mlir::Value gatedFeedForward(ModelBuilder &b, const ModelConfig &config, mlir::Value x);

@@ -31,6 +31,12 @@ private:
   }
   /// Samples of a microbatch, over all data ranks.
   int64_t batch() const { return config.train.microBatch * config.parallel.dataRanks(); }
+  /// For attention on tokens [batch, sequence]: positions where ranks compute it for a part of the queries.
+  SequenceContext sequenceOf(const RotaryTables &tables, Value tokens) {
+    const ContextConfig &parts = config.parallel.context;
+    bool areApart = parts.size > 1 && parts.method != ContextMethod::AllToAll;
+    return {tables, areApart ? b.iota(nn::tensorType(tokens).getShape(), i32, 1) : Value()};
+  }
   RankedTensorType scalar(Type element) { return RankedTensorType::get({}, element); }
 
   /// Starts a region's entry block with these argument types and points the builder into it.
@@ -102,8 +108,9 @@ void ProgramsBuilder::buildStep() {
     parts.push_back(value.getType());
   Block *microbatch = enter(step.getMicrobatch(), parts);
   RotaryTables passed = {microbatch->getArgument(5), microbatch->getArgument(6)};
+  Value tokens = microbatch->getArgument(0);
   Losses losses =
-      lossHead(buildLlama(b, config.model, passed, microbatch->getArgument(0)), microbatch->getArgument(1));
+      lossHead(buildLlama(b, config.model, sequenceOf(passed, tokens), tokens), microbatch->getArgument(1));
   SmallVector<StringRef> names = {"objective", "loss_sum"};
   Value lossSum = b.sumAll(losses.loss), objective = lossSum;
   SmallVector<Value> carried = {objective, lossSum};
@@ -155,8 +162,12 @@ void ProgramsBuilder::buildEvaluate() {
                                 {{"loss_sum", scalar(f64)}, {"target_tokens", scalar(i64)}});
   Value targets = function.getArgument(1);
   RotaryTables tables = buildRotaryTables(b, config.model, config.data.sequenceLength);
-  Losses losses = lossHead(buildLlama(b, config.model, tables, function.getArgument(0)), targets);
-  SmallVector<Value> results = {b.sumAll(losses.loss, f64), countTargets(targets)};
+  Value tokens = function.getArgument(0);
+  Losses losses = lossHead(buildLlama(b, config.model, sequenceOf(tables, tokens), tokens), targets);
+  Value lossSum = b.sumAll(losses.loss, f64);
+  if (config.train.reduction == ReductionKind::Canonical)
+    lossSum = b.create<nn::LeafOp>(lossSum.getType(), lossSum);
+  SmallVector<Value> results = {lossSum, countTargets(targets)};
   b.create<func::ReturnOp>(results);
 }
 
@@ -166,7 +177,8 @@ void ProgramsBuilder::buildGenerate() {
       "generate", {{"tokens", RankedTensorType::get({1, sequence}, i32)}, {"position", scalar(i64)}},
       {{"logits", RankedTensorType::get({config.model.vocabSize}, f32)}});
   RotaryTables tables = buildRotaryTables(b, config.model, sequence);
-  Value states = buildLlama(b, config.model, tables, function.getArgument(0));
+  Value tokens = function.getArgument(0),
+        states = buildLlama(b, config.model, sequenceOf(tables, tokens), tokens);
   Value zero = b.scalar(i64, 0);
   SmallVector<Value> starts = {zero, function.getArgument(1), zero};
   SmallVector<int64_t> offsets = {0, 0, 0};

@@ -8,7 +8,7 @@ namespace weft {
 
 /// The Llama family (arXiv:2302.13971): token ids [batch, sequence] -> final hidden states [batch, sequence,
 /// hidden].
-mlir::Value buildLlama(ModelBuilder &b, const ModelConfig &config, const RotaryTables &tables,
+mlir::Value buildLlama(ModelBuilder &b, const ModelConfig &config, const SequenceContext &sequence,
                        mlir::Value tokens);
 /// The output projection's weight, [vocabulary, hidden]: the embedding's if they are tied.
 mlir::Value llamaHead(ModelBuilder &b, const ModelConfig &config);

@@ -7,24 +7,24 @@ namespace weft {
 namespace {
 /// One decoder layer: pre-norm attention and gated feed-forward, both residual. x, result: [batch, sequence,
 /// hidden].
-Value decoderLayer(ModelBuilder &b, const ModelConfig &config, const RotaryTables &tables, int64_t layer,
+Value decoderLayer(ModelBuilder &b, const ModelConfig &config, const SequenceContext &sequence, int64_t layer,
                    Value x) {
   auto scope = b.scope("model.layers." + std::to_string(layer));
   x = b.boundary(x, layer);
-  x = b.add(x, selfAttention(b, config, tables, rmsNorm(b, config, "input_layernorm", x)));
+  x = b.add(x, selfAttention(b, config, sequence, rmsNorm(b, config, "input_layernorm", x)));
   x = b.add(x, gatedFeedForward(b, config, rmsNorm(b, config, "post_attention_layernorm", x)));
   return x;
 }
 } // namespace
 
-Value buildLlama(ModelBuilder &b, const ModelConfig &config, const RotaryTables &tables, Value tokens) {
+Value buildLlama(ModelBuilder &b, const ModelConfig &config, const SequenceContext &sequence, Value tokens) {
   Value x;
   {
     auto scope = b.scope("model");
     x = embedding(b, config, tokens);
   }
   for (int64_t layer = 0; layer < config.numHiddenLayers; ++layer)
-    x = decoderLayer(b, config, tables, layer, x);
+    x = decoderLayer(b, config, sequence, layer, x);
   x = b.boundary(x, config.numHiddenLayers);
   auto scope = b.scope("model");
   return rmsNorm(b, config, "norm", x);

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/schedule/ScheduleReport.h"
 
+#include "compiler/schedule/ResolveSchedule.h"
 #include "passes/pipeline/schedules/AutoSchedule.h"
 #include "passes/pipeline/schedules/Formulae.h"
 
@@ -13,7 +14,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace weft {
 namespace {
@@ -32,6 +32,12 @@ double deviation(double measured, double expected, double scale) {
   return std::abs(difference) <= 1e-9 * scale ? 0 : difference;
 }
 
+/// `(p-1)(F+B-W) = 3`, or `0`.
+std::string bubbleText(const Formula &formula) {
+  const std::string text(formula.bubble), value = absl::StrFormat("%.6g", formula.bubbleTime);
+  return text == value ? text : absl::StrCat(text, " = ", value);
+}
+
 int mostOf(const PipelineSchedule &schedule) {
   const std::vector<int> held = mostHeld(schedule);
   return *std::max_element(held.begin(), held.end());
@@ -48,7 +54,7 @@ void addLine(std::string &text, const std::string &label, const PipelineSchedule
   const double bubble = deviation(timeline->bubble(), 0, timeline->span());
   std::string beside;
   if (std::optional<Formula> formula = formulaOf(schedule, times))
-    beside = absl::StrFormat("%s = %.6g, %+.6g%s", std::string(formula->bubble), formula->bubbleTime,
+    beside = absl::StrFormat("%s, %+.6g%s", bubbleText(*formula),
                              deviation(timeline->bubble(), formula->bubbleTime, timeline->span()),
                              formula->isReached ? "" : " (too few microbatches for it)");
   else if (lowerBound)
@@ -61,11 +67,6 @@ void addLine(std::string &text, const std::string &label, const PipelineSchedule
 }
 
 } // namespace
-
-int heldChunks(double heldLimit, int chunks) {
-  return static_cast<int>(
-      std::min<double>(std::floor(heldLimit * chunks + 1e-9), std::numeric_limits<int>::max()));
-}
 
 std::string describeShape(const PipelineSchedule &schedule, const ActionTimes &times) {
   return absl::StrFormat("%d rank%s, %d stage%s (%s), %d microbatch%s; %s", schedule.ranks,
@@ -82,8 +83,8 @@ std::string scheduleFigures(const PipelineSchedule &schedule, const Timeline &ti
                       "  bubble %.6g (%.1f %% of the span)\n",
                       timeline.span(), timeline.makespan, bubble, percent(bubble, timeline.span()));
   if (std::optional<Formula> formula = formulaOf(schedule, times))
-    absl::StrAppendFormat(&text, "literature: bubble %s = %.6g, so %+.6g here; most held %s = %.6g (%s)%s\n",
-                          std::string(formula->bubble), formula->bubbleTime,
+    absl::StrAppendFormat(&text, "literature: bubble %s, so %+.6g here; most held %s = %.6g (%s)%s\n",
+                          bubbleText(*formula),
                           deviation(timeline.bubble(), formula->bubbleTime, timeline.span()),
                           std::string(formula->held), formula->heldChunks, std::string(formula->source),
                           formula->isReached ? "" : "; it is for more microbatches");

@@ -26,9 +26,6 @@ std::string scheduleFigures(const schedules::PipelineSchedule &schedule, const s
 std::string compareSchedules(const schedules::ScheduleShape &shape, const schedules::ActionTimes &times,
                              double heldLimit);
 
-/// How many chunks a limit of so many microbatches of a rank's whole share allows.
-int heldChunks(double heldLimit, int chunks);
-
 } // namespace weft
 
 #endif // WEFT_COMPILER_SCHEDULE_SCHEDULEREPORT_H

@@ -22,7 +22,7 @@ public:
                 const Ranks &ranks) override {
     if (isa<dist::WaitOp>(op))
       return; // what it waits for has been looked at
-    bool isMove = isa<dist::DistDialect>(op->getDialect());
+    bool isMove = isa<dist::DistDialect>(op->getDialect()) && !isa<dist::RingOp>(op);
     for (auto [result, value] : llvm::zip_equal(op->getResults(), results)) {
       std::string name = op->getName().getStringRef().str();
       if (op->getNumResults() > 1)

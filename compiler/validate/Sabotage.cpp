@@ -100,6 +100,26 @@ bool unshiftedIndices(ModuleOp module) {
   });
 }
 
+/// Of all blocks that a ring meets, the last one counts.
+bool lastBlockAlone(ModuleOp module) {
+  return changeFirst<nn::AttentionMergeOp>(module, [](nn::AttentionMergeOp merge) {
+    merge->replaceAllUsesWith(ValueRange{merge.getOtherOutput(), merge.getOtherLse()});
+    return true;
+  });
+}
+
+/// The block of a ring is masked as if it were another: its positions stay where they are.
+bool positionsStayBehind(ModuleOp module) {
+  return changeFirst<dist::RingOp>(module, [](dist::RingOp ring) {
+    Block &next = ring.getNext().front();
+    for (auto attention : next.getOps<nn::AttentionOp>()) {
+      attention->setOperand(attention->getNumOperands() - 1, attention.getQueryPositions());
+      return true;
+    }
+    return false;
+  });
+}
+
 bool lostActivation(ModuleOp module) {
   return changeFirst<nn::ActivationOp>(module, [](nn::ActivationOp op) { return bypass(op); });
 }
@@ -184,6 +204,9 @@ const std::vector<Sabotage> &sabotages() {
       {"skip_keep_first", "partition", "every rank adds a replicated value to a pending sum", skipKeepFirst},
       {"unshifted_indices", "partition", "a rank looks up whole indices in its part of a table",
        unshiftedIndices},
+      {"last_block_alone", "partition", "a ring keeps the last block that it meets", lastBlockAlone},
+      {"positions_stay_behind", "partition", "the keys of a ring travel without their positions",
+       positionsStayBehind},
       {"lost_microbatch", "schedule", "one microbatch is not run", lostMicrobatch},
       {"overwritten_sum", "schedule", "a sum over microbatches is the last of them", overwrittenSum},
       {"lost_mask", "fuse", "an attention sees what comes after", lostMask},

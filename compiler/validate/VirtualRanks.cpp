@@ -183,6 +183,28 @@ absl::Status runRanks(const Executable &executable, Job &job) {
   return absl::OkStatus();
 }
 
+/// Puts together what the ranks put out, by run.
+absl::StatusOr<std::vector<std::vector<Tensor>>> assembleOutputs(const interpret::Ranks &ranks,
+                                                                 Operation *program, const Job &job) {
+  SmallVector<Type> types;
+  for (auto slot : cast<sched::ProgramOp>(program).getBody().front().getOps<sched::SlotOp>())
+    if (slot.getKind() == sched::SlotKind::output)
+      types.push_back(interpret::placedType(slot));
+  std::vector<std::vector<Tensor>> runs(job.inputs.size());
+  for (size_t run = 0; run < runs.size(); ++run)
+    for (auto [index, type] : llvm::enumerate(types)) {
+      MeshValue parts;
+      for (int64_t rank = 0; rank < ranks.count(); ++rank)
+        parts.push_back(std::make_shared<const Tensor>(job.outputs[rank][run][index]));
+      absl::StatusOr<Tensor> whole = ranks.assemble(parts, type);
+      if (!whole.ok())
+        return absl::InternalError(
+            absl::StrCat("output ", job.outputNames[index], ": ", std::string(whole.status().message())));
+      runs[run].push_back(*std::move(whole));
+    }
+  return runs;
+}
+
 } // namespace
 
 bool isFused(Operation *program) {
@@ -224,9 +246,9 @@ runOnVirtualRanks(const Executable &executable, Operation *program, ArrayRef<std
   job->losesAnElement = options.losesAnElement;
   if (absl::Status status = runRanks(executable, *job); !status.ok())
     return status;
-  for (int64_t rank = 1; rank < ranks.count(); ++rank)
-    if (job->outputs[rank] != job->outputs[0])
-      return absl::InternalError(absl::StrCat("rank ", rank, " puts out other values than rank 0"));
+  absl::StatusOr<std::vector<std::vector<Tensor>>> outputs = assembleOutputs(ranks, program, *job);
+  if (!outputs.ok())
+    return outputs;
   for (Operation *op : variablesOf(program->getParentOfType<ModuleOp>())) {
     std::string name = SymbolTable::getSymbolName(op).str();
     MeshValue parts;
@@ -237,7 +259,7 @@ runOnVirtualRanks(const Executable &executable, Operation *program, ArrayRef<std
       return absl::InternalError(absl::StrCat(name, ": ", std::string(whole.status().message())));
     variables[name] = *std::move(whole);
   }
-  return std::move(job->outputs[0]);
+  return outputs;
 }
 
 } // namespace weft

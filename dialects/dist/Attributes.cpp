@@ -175,11 +175,12 @@ void MeshAttr::print(AsmPrinter &printer) const {
 
 LogicalResult PlacementAttr::verify(llvm::function_ref<InFlightDiagnostic()> emitError, MeshAttr mesh,
                                     ArrayRef<int64_t> ends, ArrayRef<int64_t> axes, ArrayRef<int64_t> zigzag,
-                                    ArrayRef<int64_t> sum, ArrayRef<int64_t> max, ArrayRef<int64_t> lse) {
+                                    ArrayRef<int64_t> sum, ArrayRef<int64_t> max, ArrayRef<int64_t> lse,
+                                    ArrayRef<int64_t> tree) {
   if (!mesh)
     return emitError() << "placement without a mesh";
   SmallVector<bool> used(mesh.getSizes().size());
-  for (ArrayRef<int64_t> list : {axes, sum, max, lse})
+  for (ArrayRef<int64_t> list : {axes, sum, max, lse, tree})
     for (int64_t axis : list) {
       if (axis < 0 || axis >= static_cast<int64_t>(used.size()))
         return emitError() << "placement names an axis that the mesh does not have";
@@ -187,8 +188,14 @@ LogicalResult PlacementAttr::verify(llvm::function_ref<InFlightDiagnostic()> emi
         return emitError() << "placement names the axis " << mesh.getNames()[axis].getValue() << " twice";
       used[axis] = true;
     }
-  if (!llvm::is_sorted(sum) || !llvm::is_sorted(max) || !llvm::is_sorted(lse))
-    return emitError() << "pending axes are listed in the order of the mesh";
+  for (ArrayRef<int64_t> list : {sum, max, lse, tree})
+    if (!llvm::is_sorted(list))
+      return emitError() << "pending axes are listed in the order of the mesh";
+  for (int64_t axis : tree)
+    if (!llvm::isPowerOf2_64(static_cast<uint64_t>(mesh.getSizes()[axis])))
+      return emitError() << "a tree over " << mesh.getNames()[axis].getValue() << " of "
+                         << mesh.getSizes()[axis]
+                         << " ranks has no halves: sizes that are powers of two have";
   int64_t last = 0;
   for (int64_t end : ends) {
     if (end < last)
@@ -200,6 +207,9 @@ LogicalResult PlacementAttr::verify(llvm::function_ref<InFlightDiagnostic()> emi
   for (int64_t dimension : zigzag)
     if (dimension < 0 || dimension >= static_cast<int64_t>(ends.size()))
       return emitError() << "zigzag in a dimension that there is not";
+  for (int64_t dimension : zigzag)
+    if (ends[dimension] == (dimension == 0 ? 0 : ends[dimension - 1]))
+      return emitError() << "zigzag of dimension " << dimension << ", which no axis splits";
   return success();
 }
 
@@ -218,7 +228,7 @@ ParseResult parseLists(AsmParser &parser, Placement &placement) {
       return failure();
     if (isDimension) {
       if (placement.isPending())
-        return parser.emitError(location) << "the lists of dimensions come before sum, max and lse";
+        return parser.emitError(location) << "the lists of dimensions come before sum, max, lse and tree";
       placement.splits.push_back({axes, zigzag});
       continue;
     }
@@ -267,9 +277,9 @@ PlacementAttr attributeOf(const Placement &placement, llvm::function_ref<InFligh
   MLIRContext *context = placement.mesh.getContext();
   if (emitError)
     return PlacementAttr::getChecked(emitError, context, placement.mesh, ends, axes, zigzag, placement.sum,
-                                     placement.max, placement.lse);
+                                     placement.max, placement.lse, placement.tree);
   return PlacementAttr::get(context, placement.mesh, ends, axes, zigzag, placement.sum, placement.max,
-                            placement.lse);
+                            placement.lse, placement.tree);
 }
 
 Placement placementOf(PlacementAttr attribute) {
@@ -285,6 +295,7 @@ Placement placementOf(PlacementAttr attribute) {
   placement.sum = Axes(attribute.getSum());
   placement.max = Axes(attribute.getMax());
   placement.lse = Axes(attribute.getLse());
+  placement.tree = Axes(attribute.getTree());
   return placement;
 }
 } // namespace weft::dist
@@ -295,6 +306,9 @@ LogicalResult verifyElement(const Placement &placement, Type element,
                             llvm::function_ref<InFlightDiagnostic()> emitError) {
   if (!placement.sum.empty() && element.isInteger(1))
     return emitError() << "i1 has no sum; nn.cast makes it an integer";
+  if (!placement.tree.empty() && !isa<FloatType>(element))
+    return emitError() << "a tree fixes how additions are rounded, and those of " << element
+                       << " are exact: a plain sum is the same";
   return success();
 }
 

@@ -70,21 +70,23 @@ def PlacementAttr : DistAttr<"Placement", "at",
   let summary = "A placement in the global view: the shape of the type is the whole tensor's.";
   let description = [{
     One list per dimension: the axes that split it, major to minor. `zigzag [c0]` splits a dimension into twice as many
-    chunks as ranks and gives rank i the chunks i and 2n - 1 - i, which balances causal attention. `sum`, `max` and `lse`
-    list the axes over which the value is pending: it is the sum, the maximum, or log(sum(exp(.))) of what the ranks
-    along them hold.
+    chunks as ranks and gives rank i the chunks i and 2n - 1 - i, which balances causal attention. `sum`, `max`, `lse` and
+    `tree` list the axes over which the value is pending: it is the sum, the maximum, log(sum(exp(.))), or again the sum
+    of what the ranks along them hold. Of a `tree` the additions are fixed: the halves of the ranks, major axis first, are
+    summed in the same way, and then added. No op but `nn.carry` passes one, because any other would change its bits.
 
     Example:
     ```mlir
     tensor<4x256x288xf32, #dist.at<#mesh, [d0], [], [], sum [t0]>>
     ```
 
-    Constraints: one list per dimension; no axis twice; a zigzag split divides its dimension evenly.
+    Constraints: one list per dimension; no axis twice; a zigzag split divides its dimension evenly; the sizes of a tree's
+    axes are powers of two.
   }];
   let parameters = (ins "::weft::dist::MeshAttr":$mesh, ArrayRefParameter<"int64_t">:$ends,
                         ArrayRefParameter<"int64_t">:$axes, ArrayRefParameter<"int64_t">:$zigzag,
                         ArrayRefParameter<"int64_t">:$sum, ArrayRefParameter<"int64_t">:$max,
-                        ArrayRefParameter<"int64_t">:$lse);
+                        ArrayRefParameter<"int64_t">:$lse, ArrayRefParameter<"int64_t">:$tree);
 }
 
 def LocalAttr : DistAttr<"Local", "local",

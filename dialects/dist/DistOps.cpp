@@ -53,6 +53,17 @@ void DistDialect::initialize() {
 // reshard
 //===----------------------------------------------------------------------===//
 
+namespace {
+/// The minor axes of a tree are its lower levels: they are reduced first.
+LogicalResult checkTreeOrder(Operation *op, const Placement &before, ArrayRef<int64_t> reduced) {
+  if (ArrayRef(before.tree).take_back(reduced.size()) == reduced)
+    return success();
+  return op->emitOpError() << "reduces " << describe(before.mesh, reduced) << " of a tree over "
+                           << describe(before.mesh, before.tree)
+                           << ": the minor axes are its lower levels and come first, in their order";
+}
+} // namespace
+
 LogicalResult ReshardOp::verify() {
   auto from = cast<RankedTensorType>(getOperand().getType()), to = cast<RankedTensorType>(getType());
   Placement source = placementOf(from), target = placementOf(to);
@@ -67,6 +78,11 @@ LogicalResult ReshardOp::verify() {
     return emitOpError() << "cannot make a pending maximum over " << describe(source.mesh, more);
   if (Axes more = without(target.lse, source.lse); !more.empty())
     return emitOpError() << "cannot make a pending log-sum-exp over " << describe(source.mesh, more);
+  if (Axes more = without(target.tree, source.tree); !more.empty())
+    return emitOpError() << "cannot make a pending tree over " << describe(source.mesh, more)
+                         << ": nn.leaf makes one of a pending sum";
+  if (failed(checkTreeOrder(*this, source, without(source.tree, target.tree))))
+    return failure();
   if (!target.lse.empty() || !source.lse.empty())
     if (!isa<FloatType>(to.getElementType()))
       return emitOpError() << "takes a log-sum-exp of " << to.getElementType() << "; only floats have one";
@@ -122,6 +138,12 @@ LogicalResult checkDimension(Operation *op, const LocalOperand &operand, int64_t
                            << dimension;
 }
 
+RankedTensorType declaredResult(Operation *op) {
+  Type type = op->getResult(0).getType();
+  auto token = dyn_cast<TokenType>(type);
+  return token ? token.getTensor() : cast<RankedTensorType>(type);
+}
+
 /// Several axes at once cut a dimension as one axis of their product would, only if that is even.
 LogicalResult checkEven(Operation *op, const LocalOperand &operand, int64_t outer, int64_t dimension) {
   int64_t parts = operand.placement.mesh.sizeOf(operand.axes);
@@ -132,32 +154,38 @@ LogicalResult checkEven(Operation *op, const LocalOperand &operand, int64_t oute
                            << ") evenly: one axis after another";
 }
 
-/// Takes the op's axes off the minor end of the split of `dimension`.
+/// Takes the op's axes off the minor end of the split of `dimension`. What is left of a zigzag is one, of
+/// larger chunks.
 LogicalResult removeSplit(Operation *op, LocalOperand &operand, int64_t dimension) {
   if (failed(checkDimension(op, operand, dimension)))
     return failure();
   Split &split = operand.placement.splits[dimension];
-  if (split.zigzag || split.axes.size() < operand.axes.size() ||
+  if (split.axes.size() < operand.axes.size() ||
       !llvm::equal(ArrayRef(split.axes).take_back(operand.axes.size()), operand.axes))
     return op->emitOpError() << "expects dimension " << dimension << " to be split last over "
                              << describe(operand.placement.mesh, operand.axes) << ", its placement is "
                              << describe(operand.placement);
   split.axes.truncate(split.axes.size() - operand.axes.size());
+  split.zigzag &= !split.axes.empty();
   return checkEven(op, operand, partSize(operand.placement.mesh, wholeShape(operand.type)[dimension], split),
                    dimension);
 }
 
-/// Puts the op's axes at the minor end of the split of `dimension`; the value is replicated over them.
+/// Puts the op's axes at the minor end of the split of `dimension`; the value is replicated over them. A
+/// dimension that was whole is cut as the declared result says: in zigzag or not.
 LogicalResult addSplit(Operation *op, LocalOperand &operand, int64_t dimension) {
   if (failed(checkDimension(op, operand, dimension)))
     return failure();
   Split &split = operand.placement.splits[dimension];
   for (int64_t axis : operand.axes)
-    if (split.zigzag || !operand.placement.isReplicatedOver(axis))
+    if (!operand.placement.isReplicatedOver(axis))
       return op->emitOpError() << "expects a value that is replicated over "
                                << describe(operand.placement.mesh, operand.axes) << ", its placement is "
                                << describe(operand.placement);
   int64_t outer = partSize(operand.placement.mesh, wholeShape(operand.type)[dimension], split);
+  if (Placement declared = placementOf(declaredResult(op));
+      split.axes.empty() && declared && dimension < static_cast<int64_t>(declared.splits.size()))
+    split.zigzag = declared.splits[dimension].zigzag;
   llvm::append_range(split.axes, operand.axes);
   return checkEven(op, operand, outer, dimension);
 }
@@ -172,6 +200,8 @@ LogicalResult removePending(Operation *op, LocalOperand &operand, PendingKind ki
       return op->emitOpError() << "expects a pending " << stringifyPendingKind(kind) << " over "
                                << describe(operand.placement.mesh, {axis}) << ", its placement is "
                                << describe(operand.placement);
+  if (kind == PendingKind::tree && failed(checkTreeOrder(op, operand.placement, operand.axes)))
+    return failure();
   pending = without(pending, operand.axes);
   return success();
 }

@@ -15,7 +15,7 @@ bool Placement::splitsOver(int64_t axis) const {
 bool Placement::isReplicatedOver(int64_t axis) const {
   return !splitsOver(axis) && !llvm::is_contained(allPending(), axis);
 }
-Axes Placement::allPending() const { return unite(unite(sum, max), lse); }
+Axes Placement::allPending() const { return unite(unite(sum, max), unite(lse, tree)); }
 bool Placement::isReplicated() const {
   return !isPending() && llvm::all_of(splits, [](const Split &split) { return split.axes.empty(); });
 }
@@ -54,6 +54,30 @@ RankedTensorType withPlacement(RankedTensorType type, const Placement &placement
 
 RankedTensorType withoutPlacement(RankedTensorType type) {
   return RankedTensorType::get(type.getShape(), type.getElementType());
+}
+
+int64_t dimensionOver(RankedTensorType type, ArrayRef<int64_t> axes) {
+  for (auto [dimension, split] : llvm::enumerate(placementOf(type).splits))
+    if (ArrayRef<int64_t>(split.axes) == axes)
+      return static_cast<int64_t>(dimension);
+  return -1;
+}
+
+RankedTensorType blockType(RankedTensorType type, ArrayRef<int64_t> axes) {
+  Placement placement = placementOf(type);
+  SmallVector<int64_t> whole(wholeShape(type));
+  if (int64_t dimension = dimensionOver(type, axes); dimension >= 0) {
+    whole[dimension] = type.getDimSize(static_cast<unsigned>(dimension));
+    placement.splits[dimension] = {};
+  }
+  return localType(whole, type.getElementType(), placement);
+}
+
+RankedTensorType homeBlockType(RankedTensorType type, ArrayRef<int64_t> axes) {
+  RankedTensorType block = blockType(type, axes);
+  Placement placement = placementOf(block);
+  placement.sum = unite(placement.sum, axes);
+  return withPlacement(block, placement);
 }
 
 int64_t partSize(MeshAttr mesh, int64_t size, const Split &split) {

@@ -39,27 +39,30 @@ struct Split {
   bool operator==(const Split &) const = default;
 };
 
-inline constexpr std::array<PendingKind, 3> kPendingKinds = {PendingKind::sum, PendingKind::max,
-                                                             PendingKind::lse};
+inline constexpr std::array<PendingKind, 4> kPendingKinds = {PendingKind::sum, PendingKind::max,
+                                                             PendingKind::lse, PendingKind::tree};
 
 struct Placement {
   MeshAttr mesh; ///< null: the value has no placement (a program without a mesh)
   llvm::SmallVector<Split, 0> splits;
-  Axes sum, max, lse; ///< pending, ascending
+  Axes sum, max, lse, tree; ///< pending, ascending
 
   explicit operator bool() const { return static_cast<bool>(mesh); }
   bool operator==(const Placement &) const = default;
   Axes &pending(PendingKind kind) {
-    return kind == PendingKind::sum ? sum : kind == PendingKind::max ? max : lse;
+    return kind == PendingKind::sum   ? sum
+           : kind == PendingKind::max ? max
+           : kind == PendingKind::lse ? lse
+                                      : tree;
   }
   const Axes &pending(PendingKind kind) const { return const_cast<Placement *>(this)->pending(kind); }
-  bool isPending() const { return !sum.empty() || !max.empty() || !lse.empty(); }
-  /// Pending, and nothing but sums.
-  bool isPendingSum() const { return !sum.empty() && max.empty() && lse.empty(); }
+  bool isPending() const { return !sum.empty() || !max.empty() || !lse.empty() || !tree.empty(); }
+  /// Pending, and nothing but plain sums.
+  bool isPendingSum() const { return !sum.empty() && max.empty() && lse.empty() && tree.empty(); }
   /// All axes over which it is pending, in whichever way.
   Axes allPending() const;
   /// As if every pending reduction were taken.
-  void clearPending() { sum.clear(), max.clear(), lse.clear(); }
+  void clearPending() { sum.clear(), max.clear(), lse.clear(), tree.clear(); }
   bool splitsOver(int64_t axis) const;
   /// Neither split nor pending over the axis.
   bool isReplicatedOver(int64_t axis) const;
@@ -89,6 +92,14 @@ mlir::RankedTensorType localType(llvm::ArrayRef<int64_t> whole, mlir::Type eleme
 mlir::RankedTensorType withPlacement(mlir::RankedTensorType type, const Placement &placement);
 /// `type` without any.
 mlir::RankedTensorType withoutPlacement(mlir::RankedTensorType type);
+
+/// The dimension that is split over exactly these axes; -1 where none is.
+int64_t dimensionOver(mlir::RankedTensorType type, llvm::ArrayRef<int64_t> axes);
+/// What a step of a ring over `axes` sees of what travels: a rank's block of the dimension that they split,
+/// as if it were whole. `type` is local.
+mlir::RankedTensorType blockType(mlir::RankedTensorType type, llvm::ArrayRef<int64_t> axes);
+/// Likewise of what comes home: the sum over the ring is still to be taken.
+mlir::RankedTensorType homeBlockType(mlir::RankedTensorType type, llvm::ArrayRef<int64_t> axes);
 
 /// What a rank's memory has of a dimension: nested ceiling division.
 int64_t partSize(MeshAttr mesh, int64_t size, const Split &split);

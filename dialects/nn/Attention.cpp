@@ -60,16 +60,31 @@ template <typename OpTy> LogicalResult verifyAttention(OpTy op) {
                             << sizes.groups << ")";
   if (static_cast<int64_t>(op.getWindow()) < 0 || !(op.getSoftcap().convertToDouble() >= 0.0))
     return op.emitOpError() << "expects a window and a softcap of at least 0";
-  if (static_cast<bool>(op.getQuerySegments()) != static_cast<bool>(op.getKeySegments()))
-    return op.emitOpError() << "expects segments of both query and key, or of neither";
-  if (Value segments = op.getQuerySegments())
-    if (tensorType(segments).getShape() != ArrayRef<int64_t>({sizes.batch, sizes.queries}) ||
-        tensorType(op.getKeySegments()).getShape() != ArrayRef<int64_t>({sizes.batch, sizes.keys}))
-      return op.emitOpError() << "expects segments [batch, positions], got " << segments.getType() << " and "
-                              << op.getKeySegments().getType();
+  for (auto [what, ofQuery, ofKey] :
+       {std::tuple("segments", Value(op.getQuerySegments()), Value(op.getKeySegments())),
+        std::tuple("positions", Value(op.getQueryPositions()), Value(op.getKeyPositions()))}) {
+    if (static_cast<bool>(ofQuery) != static_cast<bool>(ofKey))
+      return op.emitOpError() << "expects " << what << " of both query and key, or of neither";
+    if (ofQuery && (tensorType(ofQuery).getShape() != ArrayRef<int64_t>({sizes.batch, sizes.queries}) ||
+                    tensorType(ofKey).getShape() != ArrayRef<int64_t>({sizes.batch, sizes.keys})))
+      return op.emitOpError() << "expects " << what << " [" << sizes.batch << ", " << sizes.queries
+                              << "] of the query and [" << sizes.batch << ", " << sizes.keys
+                              << "] of the key, got " << ofQuery.getType() << " and " << ofKey.getType();
+  }
   if (Value sinks = op.getSinks())
     if (tensorType(sinks).getShape() != ArrayRef<int64_t>({sizes.heads}))
       return op.emitOpError() << "expects one sink per head (" << sizes.heads << "), got " << sinks.getType();
+  if (op.getRing()) {
+    if (dist::isLocal(q))
+      return op.emitOpError()
+             << "is marked ring, which is of the global view; what one rank runs of it is a dist.ring";
+    if (!op.getQueryPositions())
+      return op.emitOpError()
+             << "is marked ring, where keys come in any order, and lacks positions of query and key";
+    if (sizes.queries != sizes.keys)
+      return op.emitOpError() << "is marked ring, where queries and keys are split alike, and has "
+                              << sizes.queries << " queries for " << sizes.keys << " keys";
+  }
   RankedTensorType lse =
       RankedTensorType::get({sizes.batch, sizes.heads, sizes.queries}, statisticsType(op.getQuery()));
   if (dist::withoutPlacement(tensorType(op.getLse())) != lse)
@@ -77,12 +92,14 @@ template <typename OpTy> LogicalResult verifyAttention(OpTy op) {
   return success();
 }
 
-/// The attended values: [batch, queries, heads, value dimension], in the query's element type.
+/// The attended values: [batch, queries, heads, value dimension], in the query's element type or, where they
+/// are to be merged with others, in that of the statistics.
 template <typename OpTy> LogicalResult verifyOutput(OpTy op, StringRef what, Value output) {
   Sizes sizes(op);
   auto wanted = RankedTensorType::get({sizes.batch, sizes.queries, sizes.heads, sizes.valueDimension},
                                       tensorType(op.getQuery()).getElementType());
-  if (dist::withoutPlacement(tensorType(output)) != wanted)
+  RankedTensorType found = dist::withoutPlacement(tensorType(output));
+  if (found != wanted && found != wanted.clone(statisticsType(op.getQuery())))
     return op.emitOpError() << "expects " << what << " of type " << wanted << ", got " << output.getType();
   return success();
 }
@@ -92,17 +109,35 @@ struct Scores {
   Value value, visible;
 };
 
+/// How far each query is behind each key, and a distance that none reaches.
+template <typename OpTy>
+std::pair<Value, uint64_t> buildDistance(ValueBuilder &b, OpTy op, const Sizes &sizes,
+                                         ArrayRef<int64_t> shape) {
+  if (!op.getQueryPositions()) {
+    Type i32 = b.builder.getI32Type();
+    Value row = b.addScalar(b.iota(shape, i32, 2), static_cast<double>(sizes.keys - sizes.queries));
+    return {b.sub(row, b.iota(shape, i32, 3)), sizes.keys + sizes.queries};
+  }
+  // The distance of two positions has one bit more than they.
+  auto wide = [&](Value positions, int64_t dimension) {
+    return b.broadcast(b.cast(positions, b.builder.getI64Type()), shape, {0, dimension});
+  };
+  return {b.sub(wide(op.getQueryPositions(), 2), wide(op.getKeyPositions(), 3)), uint64_t(1) << 32};
+}
+
 template <typename OpTy>
 Value buildMask(ValueBuilder &b, OpTy op, const Sizes &sizes, ArrayRef<int64_t> shape) {
-  Type i32 = b.builder.getI32Type();
   Value visible;
   auto restrict = [&](Value condition) { visible = visible ? b.logicalAnd(visible, condition) : condition; };
-  Value row = b.addScalar(b.iota(shape, i32, 2), static_cast<double>(sizes.keys - sizes.queries));
-  Value distance = b.sub(row, b.iota(shape, i32, 3));
-  if (op.getCausal())
-    restrict(b.compare(Comparison::ge, distance, b.splat(distance, 0)));
-  if (op.getWindow() != 0)
-    restrict(b.compare(Comparison::lt, distance, b.splat(distance, static_cast<double>(op.getWindow()))));
+  if (op.getCausal() || op.getWindow() != 0) {
+    auto [distance, longest] = buildDistance(b, op, sizes, shape);
+    if (op.getCausal())
+      restrict(b.compare(Comparison::ge, distance, b.splat(distance, 0)));
+    if (op.getWindow() != 0)
+      restrict(
+          b.compare(Comparison::lt, distance,
+                    b.splat(distance, static_cast<double>(std::min<uint64_t>(op.getWindow(), longest)))));
+  }
   if (op.getQuerySegments())
     restrict(b.compare(Comparison::eq, b.broadcast(op.getQuerySegments(), shape, {0, 2}),
                        b.broadcast(op.getKeySegments(), shape, {0, 3})));
@@ -150,14 +185,18 @@ template <typename OpTy> ShardingRule attentionRule(OpTy op, bool backward) {
   // key and value every part then has.
   SmallVector<std::string> operands, results;
   std::string head = "(gr)", group = "g";
-  std::string q = "bs" + head + "d", k = "bt" + group + "d", v = "bt" + group + "e", o = "bs" + head + "e",
+  // In a ring the keys are split as the queries are: each rank meets all of them, one block after the other.
+  std::string t = op.getRing() ? "bs" : "bt";
+  std::string q = "bs" + head + "d", k = t + group + "d", v = t + group + "e", o = "bs" + head + "e",
               lse = "b" + head + "s";
   if (backward)
     operands = {o, q, k, v, o, lse}, results = {q, k, v};
   else
     operands = {q, k, v}, results = {o, lse};
   if (op.getQuerySegments())
-    operands.push_back("bs"), operands.push_back("bt");
+    operands.push_back("bs"), operands.push_back(t);
+  if (op.getQueryPositions())
+    operands.push_back("bs"), operands.push_back(t);
   if (op.getSinks()) {
     operands.push_back(head);
     if (backward)
@@ -168,7 +207,8 @@ template <typename OpTy> ShardingRule attentionRule(OpTy op, bool backward) {
   SmallVector<bool> linear(operands.size(), false);
   // The forward is linear in the value, but its second result, the log-sum-exp, is not: no pending value
   // passes.
-  return makeShardingRule(op, operandTerms, resultTerms, 0, "stde", linear);
+  // A query that knows its position needs none of the other queries.
+  return makeShardingRule(op, operandTerms, resultTerms, 0, op.getQueryPositions() ? "tde" : "stde", linear);
 }
 } // namespace
 
@@ -217,7 +257,8 @@ void AttentionOp::buildVjp(VjpContext &context, ArrayRef<Value> cotangents, Muta
     types.push_back(context.cotangentType(sinkIndex));
   auto backward = b.create<AttentionBackwardOp>(
       types, cotangents[0], getQuery(), getKey(), getValue(), getResult(), getLse(), getQuerySegments(),
-      getKeySegments(), getSinks(), getScaleAttr(), getCausalAttr(), getWindowAttr(), getSoftcapAttr());
+      getKeySegments(), getQueryPositions(), getKeyPositions(), getSinks(), getScaleAttr(), getCausalAttr(),
+      getWindowAttr(), getSoftcapAttr(), getRingAttr());
   for (unsigned index = 0; index < 3; ++index)
     out[index] = backward.getResult(index);
   if (getSinks())

@@ -214,15 +214,41 @@ ShardingRule TopKOp::shardingRule() {
 int64_t TopKOp::flops() { return elementCount(getOperand()); }
 
 LogicalResult SquaredNormOp::verify() {
-  if (tensorType(getResult()).getRank() != 0)
-    return emitOpError() << "expects a scalar result, got " << getType();
+  RankedTensorType from = tensorType(getOperand()), to = tensorType(getResult());
+  if (!getRows()) {
+    if (to.getRank() != 0)
+      return emitOpError() << "expects a scalar result, got " << getType();
+    return success();
+  }
+  auto rows = static_cast<int64_t>(*getRows());
+  if (rows < 0 || rows >= from.getRank())
+    return emitOpError() << "expects rows to be a dimension below the rank (" << from.getRank() << "), got "
+                         << rows;
+  if (to.getShape() != from.getShape().slice(rows, 1))
+    return emitOpError() << "expects one number for each of " << from.getDimSize(rows) << " rows, got "
+                         << getType();
   return success();
 }
 SmallVector<Value> SquaredNormOp::decompose(OpBuilder &builder) {
   ValueBuilder b(builder, getLoc());
-  return {b.sumAll(b.square(b.cast(getOperand(), builder.getF64Type())))};
+  Value squares = b.square(b.cast(getOperand(), builder.getF64Type()));
+  if (!getRows())
+    return {b.sumAll(squares)};
+  SmallVector<int64_t> others;
+  for (int64_t dimension = 0; dimension < tensorType(squares).getRank(); ++dimension)
+    if (dimension != static_cast<int64_t>(*getRows()))
+      others.push_back(dimension);
+  return {others.empty() ? squares : b.sum(squares, others)};
 }
 ShardingRule SquaredNormOp::shardingRule() {
-  return makeShardingRule(*this, {"A"}, {""}, tensorType(getOperand()).getRank(), "", {false});
+  int64_t rank = tensorType(getOperand()).getRank();
+  if (!getRows())
+    return makeShardingRule(*this, {"A"}, {""}, rank, "", {false});
+  std::string term, whole;
+  for (int64_t dimension = 0; dimension < rank; ++dimension)
+    term += static_cast<char>('a' + dimension);
+  auto rows = static_cast<size_t>(*getRows());
+  whole = term.substr(0, rows) + term.substr(rows + 1);
+  return makeShardingRule(*this, {term}, {term.substr(rows, 1)}, 0, whole, {false});
 }
 int64_t SquaredNormOp::flops() { return 2 * elementCount(getOperand()); }

@@ -84,17 +84,19 @@ def TopKOp : NnOp<"top_k", [Pure, NnShardable, NnCosted]> {
 def SquaredNormOp : NnOp<"squared_norm", [Pure, NnDecomposable, NnShardable, NnCosted]> {
   let summary = "The sum of squares, in float64.";
   let description = [{
-    What the global gradient norm folds, one scalar per parameter.
+    What the global gradient norm folds: one scalar per parameter or, with `rows`, one per index of that dimension. A
+    row is summed where it is whole, so that its bits do not depend on how a mesh splits the rows.
 
     Example:
     ```mlir
     %n = nn.squared_norm %g : tensor<4x8xf32> -> tensor<f64>
+    %r = nn.squared_norm %g rows 0 : tensor<4x8xf32> -> tensor<4xf64>
     ```
 
-    Constraints: the result is a scalar f64.
+    Constraints: the result is a scalar f64; with `rows`, a dimension of the operand, a vector of its size.
   }];
-  let arguments = (ins NnFloatTensor:$operand);
+  let arguments = (ins NnFloatTensor:$operand, OptionalAttr<I64Attr>:$rows);
   let results = (outs NnF64Tensor:$result);
-  let assemblyFormat = "$operand attr-dict `:` type($operand) `->` type($result)";
+  let assemblyFormat = "$operand (`rows` $rows^)? attr-dict `:` type($operand) `->` type($result)";
   let hasVerifier = 1;
 }

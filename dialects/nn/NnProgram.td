@@ -95,6 +95,50 @@ def BoundaryOp : NnOp<"boundary", [Pure, SameOperandsAndResultType, NnDifferenti
   let assemblyFormat = "$layer $operand attr-dict `:` type($result)";
 }
 
+def LeafOp : NnOp<"leaf", [Pure, NnShardable, NnCosted]> {
+  let summary = "An identity that marks a leaf of the canonical sum.";
+  let description = [{
+    What the microbatches of the data ranks give is added by one fixed binary tree, whose leaves are in the order of
+    samples: a rank's microbatches are consecutive leaves, and the ranks are its upper levels. So the sum is the same bits
+    on every number of data ranks. Of an even number of leaves it is the sum of the first half plus that of the second;
+    an odd number is added one after another.
+
+    On a mesh the operand is a pending sum over the data axes, each rank's term one leaf, and the result is a pending tree
+    over them: `sum [d0]` becomes `tree [d0]`, which nothing but `nn.carry` (by `tree`) and a reshard takes.
+
+    Example:
+    ```mlir
+    %l = nn.leaf %dw : tensor<4x8xf32> -> tensor<4x8xf32>
+    nn.carry ["gradient/w/0"] ["tree"] %l : tensor<4x8xf32>
+    ```
+
+    Constraints: a float tensor, and the result has its shape and element type; on a mesh pending as a sum over
+    exactly the axes of the role `data`.
+  }];
+  let arguments = (ins NnFloatTensor:$operand);
+  let results = (outs NnFloatTensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($operand) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def JoinOp : NnOp<"join", [Pure, SameOperandsAndResultType, NnDecomposable, NnShardable, NnCosted]> {
+  let summary = "Adds two neighboring subtrees of the canonical sum.";
+  let description = [{
+    `schedule` writes it where microbatches are folded by tree. An addition that may take pending trees: on every rank its
+    operands are the sums of consecutive leaves, the earlier ones first.
+
+    Example:
+    ```mlir
+    %s = nn.join %first, %second : tensor<4x8xf32>
+    ```
+
+    Constraints: operands and result have one float type, placement included.
+  }];
+  let arguments = (ins NnFloatTensor:$first, NnFloatTensor:$second);
+  let results = (outs NnFloatTensor:$result);
+  let assemblyFormat = "$first `,` $second attr-dict `:` type($result)";
+}
+
 def StepOp : NnOp<"step", [Symbol, IsolatedFromAbove]> {
   let summary = "One optimizer step, whole.";
   let description = [{
@@ -147,15 +191,17 @@ def YieldOp : NnOp<"yield", [Terminator, Pure, HasParent<"StepOp">]> {
 def CarryOp : NnOp<"carry", [Terminator, Pure, HasParent<"StepOp">]> {
   let summary = "Ends the microbatch region: what is folded over microbatches.";
   let description = [{
-    Sums accumulate in the value's type, in ascending microbatch order.
+    Sums accumulate in the value's type, in ascending microbatch order. `tree` is a sum, too, of the values that `nn.leaf`
+    marks, and its additions are those of the tree: microbatches are the leaves that a rank has.
 
     Example:
     ```mlir
     nn.carry ["loss", "grad.w"] ["sum", "sum"] %loss, %dw : tensor<f32>, tensor<8xf32>
     ```
 
-    Constraints: one name and one combiner (sum, max, min) per value; no name twice; floats and integers, not i1; a pending
-    value is folded as it is pending.
+    Constraints: one name and one combiner (sum, max, min, tree) per value; no name twice; floats and integers, not i1, and
+    by tree floats alone; a pending value is folded as it is pending, and by tree only one that is pending so over all
+    axes of the role `data`.
   }];
   let arguments = (ins StrArrayAttr:$names, StrArrayAttr:$combiners, Variadic<NnTensor>:$values);
   let assemblyFormat = "$names $combiners ($values^ `:` type($values))? attr-dict";

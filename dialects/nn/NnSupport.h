@@ -37,6 +37,9 @@ private:
   llvm::function_ref<mlir::RankedTensorType(mlir::Value)> cotangentTypeOf;
 };
 
+/// Of a parameter, i64: the dimension whose rows the canonical norm sums, and which storage splits.
+inline constexpr llvm::StringLiteral kRowDimension = "nn.row_dimension";
+
 /// What happens when a mesh axis splits a factor.
 enum class FactorKind : uint8_t {
   PassThrough, ///< each part computes its part of the results
@@ -80,6 +83,10 @@ struct ShardingRule {
   /// Factors of which the op takes a part's valid elements alone, so that padding needs no neutral element:
   /// an op on a part with padding is given their number as one more operand, its last.
   llvm::SmallVector<int> takesValid = {};
+  /// The pending sums of the operand are pending trees of the result (nn.leaf).
+  bool makesLeaves = false;
+  /// A pending tree passes if it is pending in all operands (nn.join).
+  bool joinsSubtrees = false;
 
   /// In which way result `result` is pending over the axes of a factor that it lacks.
   FactorKind reducedKind(int factor, unsigned result) const;

@@ -19,8 +19,13 @@ std::optional<SmallVector<dist::Split>> shareOut(const ShardingRule &rule, dist:
     shares[0] = split;
     return shares;
   }
-  if (split.zigzag)
-    return std::nullopt;
+  if (split.zigzag) { // of one factor, beside which the others are nothing
+    auto isMany = [&](int factor) { return rule.factors[factor].size > 1; };
+    if (llvm::count_if(factors, isMany) != 1)
+      return std::nullopt;
+    shares[llvm::find_if(factors, isMany) - factors.begin()] = split;
+    return shares;
+  }
   size_t at = 0;
   int64_t left = rule.factors[factors[0]].size;
   for (int64_t axis : split.axes) {
@@ -71,6 +76,8 @@ dist::Placement resultPlacement(const ShardingRule &rule, dist::MeshAttr mesh, c
     dist::Axes &pending = placement.pending(pendingKind(rule.reducedKind(static_cast<int>(index), result)));
     pending = dist::unite(pending, split.axes);
   }
+  if (rule.makesLeaves)
+    std::swap(placement.tree, placement.sum);
   return placement;
 }
 
@@ -202,6 +209,13 @@ private:
       if (split.axes.empty())
         continue;
       auto [port, dimension] = *first[index];
+      if (split.zigzag &&
+          llvm::any_of(rule.indices, [&, factor = static_cast<int>(index)](const auto &indices) {
+            return indices.factor == factor;
+          }))
+        return op->emitOpError() << "has indices into dimension " << dimension << " of " << port.str()
+                                 << ", which is in zigzag over " << describe(split.axes)
+                                 << ": a part of it is no range of indices. Reshard it first";
       if (rule.factors[index].kind == FactorKind::Replicated)
         return op->emitOpError() << "needs dimension " << dimension << " of " << port.str()
                                  << " whole, it is split over " << describe(split.axes)
@@ -233,6 +247,14 @@ private:
         return op->emitOpError() << "takes operand " << index << ", whose log-sum-exp over " << describe(mine)
                                  << " is pending: " << dist::describe(placements[index])
                                  << ". Nothing passes one: reshard operand " << index << " first";
+    for (unsigned index = 0; index < op->getNumOperands(); ++index)
+      if (const dist::Axes &mine = placements[index].tree;
+          !mine.empty() && !(rule.joinsSubtrees && mine == placements[0].tree))
+        return op->emitOpError()
+               << "takes operand " << index << ", whose tree over " << describe(mine)
+               << " is pending: " << dist::describe(placements[index])
+               << ". An op on its terms would give other bits than one on the sum: reshard operand " << index
+               << " first";
     if (failed(collect(rule.jointlyLinear, &dist::Placement::sum, passedSum, "sum")) ||
         failed(collect(rule.jointlyMonotone, &dist::Placement::max, passedMax, "maximum")))
       return failure();
@@ -306,6 +328,8 @@ private:
     for (auto [index, result] : llvm::enumerate(op->getResults())) {
       dist::Placement wanted =
           resultPlacement(rule, mesh, splits, static_cast<unsigned>(index), passedSum, passedMax);
+      if (rule.joinsSubtrees)
+        wanted.tree = placements[0].tree;
       const dist::Placement &declared = placements[op->getNumOperands() + index];
       if (wanted == declared || isPendingZero(wanted, declared))
         continue;
@@ -320,6 +344,10 @@ private:
                                  << mesh.sizeOf(more) << " times. It is " << dist::describe(wanted);
       if (dist::Axes lost = dist::without(wanted.lse, declared.lse); !lost.empty())
         return op->emitOpError() << "gives result " << index << ", whose log-sum-exp over " << describe(lost)
+                                 << " is pending, its type says " << dist::describe(declared)
+                                 << " instead of " << dist::describe(wanted) << ". dist.reshard takes it";
+      if (dist::Axes lost = dist::without(wanted.tree, declared.tree); !lost.empty())
+        return op->emitOpError() << "gives result " << index << ", whose tree over " << describe(lost)
                                  << " is pending, its type says " << dist::describe(declared)
                                  << " instead of " << dist::describe(wanted) << ". dist.reshard takes it";
       return op->emitOpError() << "gives result " << index << " at " << dist::describe(wanted)
@@ -366,9 +394,9 @@ private:
     auto value = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
     if (!value || !value.isSplat())
       return false;
-    bool isZero = isa<FloatType>(value.getElementType()) ? value.getSplatValue<APFloat>().isPosZero()
+    bool isZero = isa<FloatType>(value.getElementType()) ? value.getSplatValue<APFloat>().isZero()
                                                          : value.getSplatValue<APInt>().isZero();
-    wanted.sum = declared.sum;
+    wanted.sum = declared.sum, wanted.tree = declared.tree;
     return isZero && wanted == declared;
   }
 

@@ -70,6 +70,16 @@ LogicalResult verifyUse(Operation *op, FlatSymbolRefAttr name, Type type, Symbol
 }
 } // namespace
 
+/// The axes of the role `data` that have more than one rank, in the order of the mesh.
+static dist::Axes dataAxes(dist::MeshAttr mesh) {
+  dist::Axes axes;
+  for (int64_t axis : mesh.axesOf("data"))
+    if (mesh.getSizes()[axis] > 1)
+      axes.push_back(axis);
+  llvm::sort(axes);
+  return axes;
+}
+
 LogicalResult ParameterOp::verify() { return verifyVariable(*this, /*floats=*/true); }
 LogicalResult StateOp::verify() { return verifyVariable(*this, /*floats=*/false); }
 
@@ -109,6 +119,41 @@ void BoundaryOp::buildVjp(VjpContext &context, ArrayRef<Value> cotangents, Mutab
 }
 ShardingRule BoundaryOp::shardingRule() { return makeElementwiseRule(*this, {true}); }
 int64_t BoundaryOp::flops() { return 0; }
+
+//===----------------------------------------------------------------------===//
+// leaf, join
+//===----------------------------------------------------------------------===//
+
+LogicalResult LeafOp::verify() {
+  if (dist::withoutPlacement(tensorType(getOperand())) != dist::withoutPlacement(tensorType(getResult())))
+    return emitOpError() << "is an identity, got " << getOperand().getType() << " -> " << getType();
+  dist::Placement placement = dist::placementOf(getOperand());
+  if (!placement)
+    return success();
+  dist::Axes data = dataAxes(placement.mesh);
+  if (placement.allPending() == data && placement.sum == data)
+    return success();
+  return emitOpError() << "expects a value that is a pending sum over the data axes "
+                       << dist::describe(placement.mesh, data) << " alone, one leaf on each data rank, got "
+                       << dist::describe(placement);
+}
+ShardingRule LeafOp::shardingRule() {
+  ShardingRule rule = makeElementwiseRule(*this, {true});
+  rule.makesLeaves = true;
+  return rule;
+}
+int64_t LeafOp::flops() { return 0; }
+
+SmallVector<Value> JoinOp::decompose(OpBuilder &builder) {
+  return {ValueBuilder(builder, getLoc()).add(getFirst(), getSecond())};
+}
+ShardingRule JoinOp::shardingRule() {
+  ShardingRule rule = makeElementwiseRule(*this, {false, false});
+  rule.jointlyLinear = {0, 1};
+  rule.joinsSubtrees = true;
+  return rule;
+}
+int64_t JoinOp::flops() { return elementCount(getResult()); }
 
 //===----------------------------------------------------------------------===//
 // step
@@ -236,18 +281,26 @@ LogicalResult CarryOp::verify() {
   if (getCombiners().size() != getValues().size())
     return emitOpError() << "expects one combiner per value, got " << getCombiners().size();
   for (Attribute combiner : getCombiners())
-    if (!llvm::is_contained({"sum", "max", "min"}, cast<StringAttr>(combiner).getValue()))
-      return emitOpError() << "expects combiners sum, max or min, got " << combiner;
+    if (!llvm::is_contained({"sum", "max", "min", "tree"}, cast<StringAttr>(combiner).getValue()))
+      return emitOpError() << "expects combiners sum, max, min or tree, got " << combiner;
   for (auto [value, combiner] : llvm::zip_equal(getValues(), getCombiners().getAsValueRange<StringAttr>())) {
     if (tensorType(value).getElementType().isInteger(1))
       return emitOpError() << "folds floats and integers, got " << value.getType()
                            << "; nn.cast makes it an integer";
     dist::Placement placement = dist::placementOf(value);
     if ((!placement.sum.empty() && combiner != "sum") || (!placement.max.empty() && combiner != "max") ||
-        !placement.lse.empty())
+        (!placement.tree.empty() && combiner != "tree") || !placement.lse.empty())
       return emitOpError() << "folds with " << combiner
                            << " a value that is pending otherwise: " << dist::describe(placement)
                            << ". Reshard it first";
+    if (combiner == "tree" && !isa<FloatType>(tensorType(value).getElementType()))
+      return emitOpError() << "folds " << value.getType()
+                           << " by tree, which says how floats are rounded; integers are exact by sum";
+    if (combiner == "tree" && placement && placement.tree != dataAxes(placement.mesh))
+      return emitOpError() << "folds by tree a value that is no leaf of every data rank: it is "
+                           << dist::describe(placement) << " instead of a pending tree over "
+                           << dist::describe(placement.mesh, dataAxes(placement.mesh))
+                           << ". nn.leaf makes one of a pending sum, whose reduction waits for update";
   }
   return success();
 }

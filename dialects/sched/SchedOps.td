@@ -37,7 +37,7 @@ def PlaceArrayAttr : TypedArrayAttrBase<PlaceAttr, "places">;
 
 def SlotKindAttr : I32EnumAttr<"SlotKind", "what a slot is for", [
     I32EnumAttrCase<"input", 0>, I32EnumAttrCase<"prepared", 1>, I32EnumAttrCase<"carried", 2>,
-    I32EnumAttrCase<"output", 3>]> {
+    I32EnumAttrCase<"output", 3>, I32EnumAttrCase<"level", 4>]> {
   let cppNamespace = "::weft::sched";
 }
 
@@ -74,7 +74,8 @@ def ProgramOp : SchedOp<"program", [SingleBlock, NoTerminator, IsolatedFromAbove
 def SlotOp : SchedOp<"slot", [HasParent<"ProgramOp">]> {
   let summary = "A named value that outlives an action.";
   let description = [{
-    Inputs are written by the host, one value per microbatch or one for the whole run. `place` is set by `memory`.
+    Inputs are written by the host, one value per microbatch or one for the whole run. A `level` keeps a subtree of a
+    carried value until its neighbor is there. `place` is set by `memory`.
 
     Example:
     ```mlir

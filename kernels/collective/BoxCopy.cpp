@@ -48,9 +48,9 @@ void runCopies(std::span<const BoxCopy> copies, std::span<const void *const> sou
   int64_t each = std::max<int64_t>(1, kTileBytes / std::max<int64_t>(1, copies.front().bytesPerOuter()));
   int64_t pieces = (outer + each - 1) / each;
   threads.forEachTile(static_cast<int64_t>(copies.size()) * pieces, [&](int64_t tile, int) {
-    size_t source = static_cast<size_t>(tile / pieces);
+    const BoxCopy &copy = copies[static_cast<size_t>(tile / pieces)];
     int64_t begin = tile % pieces * each;
-    copies[source].run(sources[source], target, begin, std::min(outer, begin + each));
+    copy.run(sources[copy.source], target, begin, std::min(outer, begin + each));
   });
 }
 

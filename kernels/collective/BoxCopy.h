@@ -26,6 +26,7 @@ struct BoxCopy {
   int64_t outer = 1, middle = 1, innerBytes = 1;
   int64_t rowsA = 1, rowsB = 1; ///< of the box
   Side from, to;
+  size_t source = 0; ///< from which of several sources
 
   /// A box that is all but `rows` elements of one dimension: those from `fromStart` of `source`, to those
   /// from `toStart` of `target`.
@@ -40,7 +41,7 @@ struct BoxCopy {
   void run(const void *source, void *target, int64_t begin, int64_t end) const;
 };
 
-/// Runs copies[i] from sources[i], all into one target, on all threads.
+/// Runs copies, each from its source, all into one target, on all threads.
 void runCopies(std::span<const BoxCopy> copies, std::span<const void *const> sources, void *target,
                ThreadPool &threads);
 

@@ -81,7 +81,18 @@ absl::StatusOr<RankGroup> readGroup(const KernelCall &call, const RankContext *c
   return group;
 }
 
-absl::Status expectPart(const KernelCall &call, const RankGroup &group, int64_t whole, int64_t part) {
+absl::StatusOr<bool> readZigzag(const KernelCall &call, const std::string &key) {
+  int64_t value = call.integerOr(key, 0);
+  if (value == 0 || value == 1)
+    return value == 1;
+  return invalidCall(call, key, " is ", value, ", but must be 0 or 1");
+}
+
+absl::Status expectPart(const KernelCall &call, const RankGroup &group, int64_t whole, int64_t part,
+                        bool zigzag) {
+  if (zigzag && whole % (2 * group.ranks) != 0)
+    return invalidCall(call, "a dimension of ", whole, " is no zigzag over ", group.ranks,
+                       " ranks: it must be a multiple of ", 2 * group.ranks);
   int64_t expected = group.ownPart(whole).size;
   if (part == expected)
     return absl::OkStatus();

@@ -45,13 +45,21 @@ struct RankGroup {
 
   DimensionPart part(int64_t size, int64_t member) const { return dimensionPart(size, sizes, member); }
   DimensionPart ownPart(int64_t size) const { return part(size, index); }
+  /// Where the part of a member lies.
+  std::vector<PartStretch> stretches(int64_t size, int64_t member, bool zigzag) const {
+    return zigzag ? zigzagStretches(size, ranks, member) : stretchesOf(part(size, member));
+  }
 };
 
 /// Reads the attribute `axes`; a context adds sizes and index, and must have the axes.
 absl::StatusOr<RankGroup> readGroup(const KernelCall &call, const RankContext *context);
 
+/// Whether the parts of a dimension are in zigzag: an attribute that is 0 (also when it is absent) or 1.
+absl::StatusOr<bool> readZigzag(const KernelCall &call, const std::string &key);
+
 /// The part of a dimension of `whole` elements must have `part` elements.
-absl::Status expectPart(const KernelCall &call, const RankGroup &group, int64_t whole, int64_t part);
+absl::Status expectPart(const KernelCall &call, const RankGroup &group, int64_t whole, int64_t part,
+                        bool zigzag = false);
 
 /// What the compiler's memory plan asks of a kernel.
 struct KernelMemory {

@@ -13,15 +13,16 @@ struct Row {
   Factory create;
 };
 /// In the order of docs/kernels.md.
-constexpr std::array<Row, 9> kTable = {{{"all_gather", collective::createAllGather},
-                                        {"all_reduce", collective::createAllReduce},
-                                        {"reduce_scatter", collective::createReduceScatter},
-                                        {"all_to_all", collective::createAllToAll},
-                                        {"rank_slice", collective::createRankSlice},
-                                        {"rank_offset", collective::createRankOffset},
-                                        {"rank_valid", collective::createRankValid},
-                                        {"rank_first", collective::createRankFirst},
-                                        {"rank_mask", collective::createRankMask}}};
+constexpr std::array<Row, 10> kTable = {{{"all_gather", collective::createAllGather},
+                                         {"all_reduce", collective::createAllReduce},
+                                         {"reduce_scatter", collective::createReduceScatter},
+                                         {"all_to_all", collective::createAllToAll},
+                                         {"shift", collective::createShift},
+                                         {"rank_slice", collective::createRankSlice},
+                                         {"rank_offset", collective::createRankOffset},
+                                         {"rank_valid", collective::createRankValid},
+                                         {"rank_first", collective::createRankFirst},
+                                         {"rank_mask", collective::createRankMask}}};
 
 const Row *findRow(std::string_view name) {
   for (const Row &row : kTable)

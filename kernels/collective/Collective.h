@@ -1,8 +1,8 @@
 //===- Collective.h - Kernels that know their rank ------------------------===//
 //
-// The collectives (all_gather, all_reduce, reduce_scatter, all_to_all) and the kernels whose results depend
-// on the rank's place in the mesh (rank_slice, rank_offset, rank_valid, rank_first, rank_mask). They are
-// ordinary calls of an executable, but no device creates them: the executor does, for its rank.
+// The collectives (all_gather, all_reduce, reduce_scatter, all_to_all, shift) and the kernels whose results
+// depend on the rank's place in the mesh (rank_slice, rank_offset, rank_valid, rank_first, rank_mask). They
+// are ordinary calls of an executable, but no device creates them: the executor does, for its rank.
 // docs/kernels.md has their signatures; parts of dimensions are those of Parts.h. A rank's bits are the same
 // in every run and, where a result is replicated, on every rank: reductions fold in ascending group rank
 // order.

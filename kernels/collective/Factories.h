@@ -15,6 +15,7 @@ KernelOrError createAllGather(const KernelCall &call, const RankContext *context
 KernelOrError createAllReduce(const KernelCall &call, const RankContext *context);
 KernelOrError createReduceScatter(const KernelCall &call, const RankContext *context);
 KernelOrError createAllToAll(const KernelCall &call, const RankContext *context);
+KernelOrError createShift(const KernelCall &call, const RankContext *context);
 KernelOrError createRankSlice(const KernelCall &call, const RankContext *context);
 KernelOrError createRankOffset(const KernelCall &call, const RankContext *context);
 KernelOrError createRankValid(const KernelCall &call, const RankContext *context);

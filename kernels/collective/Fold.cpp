@@ -15,7 +15,7 @@
 namespace weft {
 namespace {
 
-constexpr std::array<std::string_view, 4> kNames = {"sum", "max", "min", "lse"};
+constexpr std::array<std::string_view, 5> kNames = {"sum", "max", "min", "lse", "tree"};
 constexpr int64_t kBlock = 1024; ///< elements in registers' form at a time
 
 /// How elements are stored, and what they are combined as.
@@ -83,6 +83,45 @@ void fold(std::span<const void *const> sources, int64_t offset, void *result, in
   }
 }
 
+constexpr int64_t kTreeBlock = 256; ///< elements that each level of a tree keeps on the stack
+
+/// The tree of all sources at one block, rounded to the element type after each addition.
+template <typename Element>
+void foldSubtree(std::span<const void *const> sources, int64_t offset, typename Element::Stored *so,
+                 int64_t size) {
+  using Stored = typename Element::Stored;
+  auto add = [&](const Stored *next) {
+    for (int64_t i = 0; i < size; ++i)
+      so[i] = Element::store(combine<ReduceKind::Sum>(Element::load(so[i]), Element::load(next[i])));
+  };
+  auto leaf = [&](size_t source) {
+    return reinterpret_cast<const Stored *>(static_cast<const std::byte *>(sources[source]) + offset);
+  };
+  if (sources.size() % 2 != 0) {
+    std::copy(leaf(0), leaf(0) + size, so);
+    for (size_t source = 1; source < sources.size(); ++source)
+      add(leaf(source));
+    return;
+  }
+  size_t half = sources.size() / 2;
+  foldSubtree<Element>(sources.first(half), offset, so, size);
+  Stored next[kTreeBlock];
+  foldSubtree<Element>(sources.subspan(half), offset, next, size);
+  add(next);
+}
+
+template <typename Element>
+void foldTree(std::span<const void *const> sources, int64_t offset, void *result, int64_t count) {
+  using Stored = typename Element::Stored;
+  constexpr int64_t width = static_cast<int64_t>(sizeof(Stored));
+  for (int64_t begin = 0; begin < count; begin += kTreeBlock) {
+    int64_t size = std::min(kTreeBlock, count - begin);
+    Stored block[kTreeBlock]; // the result may be a source that is still to be read
+    foldSubtree<Element>(sources, offset + begin * width, block, size);
+    std::copy(block, block + size, static_cast<Stored *>(result) + begin);
+  }
+}
+
 template <typename Element> FoldFunction select(ReduceKind kind) {
   switch (kind) {
   case ReduceKind::Sum:
@@ -94,6 +133,9 @@ template <typename Element> FoldFunction select(ReduceKind kind) {
   case ReduceKind::LogSumExp:
     if constexpr (std::is_floating_point_v<typename Element::Combined>)
       return fold<Element, ReduceKind::LogSumExp>;
+    return nullptr;
+  case ReduceKind::Tree:
+    return foldTree<Element>;
   }
   return nullptr;
 }
@@ -112,7 +154,7 @@ std::optional<ReduceKind> reduceKindFromName(std::string_view name) {
 FoldFunction findFold(ReduceKind kind, DType type) {
   switch (type) {
   case DType::I1:
-    return kind == ReduceKind::Sum ? nullptr : select<Plain<uint8_t>>(kind);
+    return kind == ReduceKind::Sum || kind == ReduceKind::Tree ? nullptr : select<Plain<uint8_t>>(kind);
   case DType::I32:
     return select<Plain<int32_t>>(kind);
   case DType::I64:

@@ -5,6 +5,11 @@
 // wins over numbers in maxima and minima. A log-sum-exp, log(exp(a) + exp(b)), is combined as
 // max + log1p(exp(min - max)), which neither overflows nor loses the smaller one early.
 //
+// `tree` is a sum whose additions are those of a fixed binary tree: that of an even number of ranks is the
+// tree of the first half plus that of the second, an odd number is added one after another. Each addition is
+// rounded to the element type, so that what a rank has folded of its own leaves by the same rule is a
+// subtree.
+//
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_KERNELS_COLLECTIVE_FOLD_H
 #define WEFT_KERNELS_COLLECTIVE_FOLD_H
@@ -18,7 +23,7 @@
 
 namespace weft {
 
-enum class ReduceKind : uint8_t { Sum, Max, Min, LogSumExp };
+enum class ReduceKind : uint8_t { Sum, Max, Min, LogSumExp, Tree };
 std::string_view name(ReduceKind kind);
 std::optional<ReduceKind> reduceKindFromName(std::string_view name);
 

@@ -18,4 +18,11 @@ DimensionPart dimensionPart(int64_t size, std::span<const int64_t> axisSizes, in
   return part;
 }
 
+std::vector<PartStretch> stretchesOf(const DimensionPart &part) { return {{part.start, 0, part.valid}}; }
+
+std::vector<PartStretch> zigzagStretches(int64_t size, int64_t parts, int64_t index) {
+  int64_t chunk = size / (2 * parts);
+  return {{index * chunk, 0, chunk}, {(2 * parts - 1 - index) * chunk, chunk, chunk}};
+}
+
 } // namespace weft

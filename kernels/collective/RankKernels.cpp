@@ -72,18 +72,24 @@ KernelOrError createRankSlice(const KernelCall &call, const RankContext *context
   if (!dimension.ok())
     return dimension.status();
   WEFT_CHECK_RANK_CALL(expectSameButFor(call, std::array{*dimension}));
+  absl::StatusOr<bool> zigzag = readZigzag(call, "zigzag");
+  if (!zigzag.ok())
+    return zigzag.status();
   absl::StatusOr<RankGroup> group = readGroup(call, context);
   if (!group.ok())
     return group.status();
   if (!context)
     return makeKernelWithoutRank();
   const TensorType &whole = call.operands[0], &part = call.results[0];
-  WEFT_CHECK_RANK_CALL(expectPart(call, *group, whole.shape[*dimension], part.shape[*dimension]));
-  DimensionPart own = group->ownPart(whole.shape[*dimension]);
-  BoxCopy copy = BoxCopy::along(*dimension, whole, own.start, part, 0, own.valid);
+  const int64_t size = whole.shape[*dimension];
+  WEFT_CHECK_RANK_CALL(expectPart(call, *group, size, part.shape[*dimension], *zigzag));
+  DimensionPart own = group->ownPart(size);
+  std::vector<BoxCopy> copies;
+  for (const PartStretch &stretch : group->stretches(size, group->index, *zigzag))
+    copies.push_back(BoxCopy::along(*dimension, whole, stretch.whole, part, stretch.part, stretch.rows));
   return makeRankKernel(
-      [copy, part, own, dimension = *dimension](const KernelArguments &arguments, ThreadPool &threads) {
-        runCopies({&copy, 1}, arguments.operands, arguments.results[0], threads);
+      [copies, part, own, dimension = *dimension](const KernelArguments &arguments, ThreadPool &threads) {
+        runCopies(copies, arguments.operands, arguments.results[0], threads);
         zeroTail(part, dimension, own.valid, arguments.results[0]);
       });
 }

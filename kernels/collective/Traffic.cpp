@@ -5,7 +5,7 @@
 namespace weft {
 
 static constexpr std::array<std::string_view, kCollectiveOps> kNames = {
-    "barrier", "broadcast", "all_gather", "all_reduce", "reduce_scatter", "all_to_all"};
+    "barrier", "broadcast", "all_gather", "all_reduce", "reduce_scatter", "all_to_all", "shift"};
 
 std::string_view name(CollectiveOp operation) { return kNames[static_cast<size_t>(operation)]; }
 
@@ -13,6 +13,8 @@ int64_t bytesSent(CollectiveOp operation, int64_t bytes, int64_t ranks) {
   int64_t others = ranks - 1;
   if (operation == CollectiveOp::Barrier)
     return 0;
+  if (operation == CollectiveOp::Shift)
+    return ranks > 1 ? bytes : 0;
   if (operation == CollectiveOp::AllReduce)
     others *= 2;
   // Divided first: bytes * others may not fit.

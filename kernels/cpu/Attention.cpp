@@ -16,6 +16,9 @@
 namespace weft::cpu {
 namespace {
 
+/// Operands: q, k, v, then segments, positions and sinks where the call has them.
+constexpr size_t kOptional = 3;
+
 template <typename T> class AttentionForward final : public Kernel {
 public:
   explicit AttentionForward(const AttentionShape &shape)
@@ -53,14 +56,14 @@ private:
     const int64_t blocks = queryBlocks(shape), head = tile / blocks % shape.heads;
     const int64_t batch = tile / blocks / shape.heads, group = head / shape.headsPerGroup();
     const Span queries = queryBlock(shape, tile % blocks);
-    const SegmentRows segments = segmentRows(shape, arguments, 3, batch);
+    const BatchRow row(shape, arguments, kOptional, batch);
     const Block<T> q =
         loadBlock(shape.query, arguments.operands[0],
                   headPlace(batch, queries, shape.queries, head, shape.heads, shape.depth), scratch.query);
     bool first = true;
     for (int64_t b = 0; b < keyBlocks(shape); ++b) {
       const Span keys = keyBlock(shape, b);
-      if (!blockIsVisible(shape, segments, queries, keys))
+      if (!blockIsVisible(shape, row, queries, keys))
         continue;
       const Block<T> k =
           loadBlock(shape.key, arguments.operands[1],
@@ -68,9 +71,8 @@ private:
       const Block<T> v =
           loadBlock(shape.value, arguments.operands[2],
                     headPlace(batch, keys, shape.keys, group, shape.groups, shape.width), scratch.value);
-      const VisibleColumns visible(shape, queries, keys);
-      const ScoreBlock<T> scores =
-          computeScores(shape, segments, queries, keys, visible, q, k, scratch.scores);
+      const VisibleColumns visible(shape, row, queries, keys);
+      const ScoreBlock<T> scores = computeScores(shape, row, queries, keys, visible, q, k, scratch.scores);
       softmaxRows(scores, scratch.maximum, scratch.sum, scratch.output, shape.width, first);
       multiplyBlocks(queries.count, shape.width, keys.count, scratch.scores, {kKeyBlock, 1}, v.data,
                      {v.stride, 1}, scratch.output, shape.width, first ? T(0) : T(1));
@@ -92,7 +94,7 @@ private:
       const int64_t statistic = (batch * shape.heads + head) * shape.queries + queries.first + r;
       T maximum = scratch.maximum[r], sum = scratch.sum[r], factor = 1;
       if (shape.hasSinks) {
-        const T sink = loadStatistic<T>(shape.sinks, arguments.operands[shape.hasSegments ? 5 : 3], head);
+        const T sink = loadStatistic<T>(shape.sinks, arguments.operands[shape.sinksOperand(kOptional)], head);
         const T most = std::max(maximum, sink);
         factor = maximum == kNone ? T(0) : std::exp(maximum - most);
         sum = (maximum == kNone ? T(0) : sum * factor) + std::exp(sink - most);

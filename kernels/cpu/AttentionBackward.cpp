@@ -17,7 +17,7 @@
 namespace weft::cpu {
 namespace {
 
-/// Operands: do, q, k, v, o, lse, then segments and sinks where the call has them.
+/// Operands: do, q, k, v, o, lse, then segments, positions and sinks where the call has them.
 enum Operand : size_t { kOutputGradient, kQuery, kKey, kValue, kOutput, kLogSumExp, kOptional };
 enum Result : size_t { kQueryGradient, kKeyGradient, kValueGradient, kSinkGradient };
 
@@ -161,11 +161,11 @@ private:
   }
 
   /// Fills scratch.weights with P and scratch.gradients with the gradient of q k^T.
-  void computeBlock(const SegmentRows &segments, Span queries, Span keys, const Operands &operands,
-                    const T *dot, const LaneScratch &scratch) const {
-    const VisibleColumns visible(shape, queries, keys);
+  void computeBlock(const BatchRow &row, Span queries, Span keys, const Operands &operands, const T *dot,
+                    const LaneScratch &scratch) const {
+    const VisibleColumns visible(shape, row, queries, keys);
     const ScoreBlock<T> block =
-        computeScores(shape, segments, queries, keys, visible, operands.query, operands.key, scratch.weights);
+        computeScores(shape, row, queries, keys, visible, operands.query, operands.key, scratch.weights);
     multiplyBlocks(queries.count, keys.count, shape.width, operands.outputGradient.data,
                    {operands.outputGradient.stride, 1}, operands.value.data, {1, operands.value.stride},
                    scratch.gradients, kKeyBlock, T(0));
@@ -175,7 +175,7 @@ private:
   /// dk and dv of one block of keys, over the heads of its group; in one pass also adds to dq.
   void runKeyBlock(const KernelArguments &arguments, int64_t batch, int64_t group, Span keys,
                    const LaneScratch &scratch) const {
-    const SegmentRows segments = segmentRows(shape, arguments, kOptional, batch);
+    const BatchRow row(shape, arguments, kOptional, batch);
     Operands operands;
     loadKeys(arguments, batch, group, keys, scratch, operands);
     std::fill_n(scratch.keyGradient, keys.count * shape.depth, T(0));
@@ -183,11 +183,10 @@ private:
     for (int64_t head = group * shape.headsPerGroup(); head < (group + 1) * shape.headsPerGroup(); ++head)
       for (int64_t b = 0; b < queryBlocks(shape); ++b) {
         const Span queries = queryBlock(shape, b);
-        if (!blockIsVisible(shape, segments, queries, keys))
+        if (!blockIsVisible(shape, row, queries, keys))
           continue;
         loadQueries(arguments, batch, head, queries, scratch, operands);
-        computeBlock(segments, queries, keys, operands, dots(arguments, batch, head) + queries.first,
-                     scratch);
+        computeBlock(row, queries, keys, operands, dots(arguments, batch, head) + queries.first, scratch);
         multiplyBlocks(keys.count, shape.width, queries.count, scratch.weights, {1, kKeyBlock},
                        operands.outputGradient.data, {operands.outputGradient.stride, 1},
                        scratch.valueGradient, shape.width, T(1));
@@ -215,16 +214,16 @@ private:
   /// dq of one block of queries: the second pass.
   void runQueryBlock(const KernelArguments &arguments, int64_t batch, int64_t head, Span queries,
                      const LaneScratch &scratch) const {
-    const SegmentRows segments = segmentRows(shape, arguments, kOptional, batch);
+    const BatchRow row(shape, arguments, kOptional, batch);
     Operands operands;
     loadQueries(arguments, batch, head, queries, scratch, operands);
     std::fill_n(scratch.queryGradient, queries.count * shape.depth, T(0));
     for (int64_t b = 0; b < keyBlocks(shape); ++b) {
       const Span keys = keyBlock(shape, b);
-      if (!blockIsVisible(shape, segments, queries, keys))
+      if (!blockIsVisible(shape, row, queries, keys))
         continue;
       loadKeys(arguments, batch, head / shape.headsPerGroup(), keys, scratch, operands);
-      computeBlock(segments, queries, keys, operands, dots(arguments, batch, head) + queries.first, scratch);
+      computeBlock(row, queries, keys, operands, dots(arguments, batch, head) + queries.first, scratch);
       addQueryGradient(queries, keys, operands.key, scratch, scratch.queryGradient, shape.depth);
     }
     storeBlock(scratch.queryGradient, shape.depth, types.query, arguments.results[kQueryGradient],
@@ -234,8 +233,8 @@ private:
   /// The sink's weight exp(sink - lse) takes from the others: its gradient is -weight * D, summed over all
   /// rows.
   void sumSinkGradient(const KernelArguments &arguments, int64_t head) const {
-    const double sink = loadStatistic<double>(
-        shape.sinks, arguments.operands[shape.hasSegments ? kOptional + 2 : kOptional], head);
+    const double sink =
+        loadStatistic<double>(shape.sinks, arguments.operands[shape.sinksOperand(kOptional)], head);
     double gradient = 0;
     for (int64_t batch = 0; batch < shape.batch; ++batch) {
       const T *dot = dots(arguments, batch, head);

@@ -38,6 +38,12 @@ template <typename T> void scaleRow(const ScoreBlock<T> &block, T *row, int64_t 
 template <typename T> void maskRow(const ScoreBlock<T> &block, int64_t r, T *row, int64_t padded) {
   constexpr T kMasked = -std::numeric_limits<T>::infinity();
   int64_t first = block.firstVisible[r], last = block.lastVisible[r];
+  if (block.positions) {
+    const auto least = static_cast<int32_t>(first), most = static_cast<int32_t>(last);
+    for (int64_t c = 0; c < block.columns; ++c)
+      row[c] = block.positions[c] >= least && block.positions[c] <= most ? row[c] : kMasked;
+    first = 0, last = block.columns;
+  }
   if (last < first)
     last = first;
   for (int64_t c = 0; c < first; ++c)

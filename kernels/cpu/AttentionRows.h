@@ -27,9 +27,11 @@ template <typename T> struct ScoreBlock {
   int64_t columns;
   T scale;   ///< the scores on entry are plain products q k^T: the first step multiplies them by this
   T softcap; ///< 0: none
-  /// Row r sees columns [firstVisible[r], lastVisible[r]) by position, both within [0, columns].
+  /// Row r sees columns [firstVisible[r], lastVisible[r]), both within [0, columns]; with positions, those
+  /// columns whose position is in [firstVisible[r], lastVisible[r]].
   const int32_t *firstVisible;
   const int32_t *lastVisible;
+  const int32_t *positions; ///< of the columns, or null
   /// Null: one segment. Else row r sees column c only when the two are equal.
   const int32_t *querySegments;
   const int32_t *keySegments;

@@ -17,7 +17,7 @@ namespace weft::cpu {
 constexpr int64_t kQueryBlock = 64;
 constexpr int64_t kKeyBlock = 128;
 
-/// Consecutive queries or keys of one batch row: positions [first, first + count).
+/// Consecutive queries or keys of one batch row: [first, first + count).
 struct Span {
   int64_t first;
   int64_t count;
@@ -35,20 +35,18 @@ inline int64_t queryBlocks(const AttentionShape &shape) {
 }
 inline int64_t keyBlocks(const AttentionShape &shape) { return (shape.keys + kKeyBlock - 1) / kKeyBlock; }
 
-/// The segments of one batch row; null when the call has none.
-struct SegmentRows {
-  const int32_t *queries;
-  const int32_t *keys;
+/// A number for each query and each key of one batch row; null when the call has none.
+struct RowNumbers {
+  const int32_t *queries = nullptr;
+  const int32_t *keys = nullptr;
 };
 
-/// Those of batch row `batch`; the two segment operands are `operand` and the next, where the call has them.
-inline SegmentRows segmentRows(const AttentionShape &shape, const KernelArguments &arguments, size_t operand,
-                               int64_t batch) {
-  if (!shape.hasSegments)
-    return {nullptr, nullptr};
-  return {static_cast<const int32_t *>(arguments.operands[operand]) + batch * shape.queries,
-          static_cast<const int32_t *>(arguments.operands[operand + 1]) + batch * shape.keys};
-}
+/// What the call says of the queries and keys of one batch row.
+struct BatchRow {
+  RowNumbers segments, positions;
+  /// Segments, then positions, begin at `operand`, where the call has them.
+  BatchRow(const AttentionShape &shape, const KernelArguments &arguments, size_t operand, int64_t batch);
+};
 
 /// Where positions `span` of one head lie in a tensor [batch, positions, heads, size].
 inline BlockPlace headPlace(int64_t batch, Span span, int64_t positions, int64_t head, int64_t heads,
@@ -57,18 +55,24 @@ inline BlockPlace headPlace(int64_t batch, Span span, int64_t positions, int64_t
 }
 
 /// False when no query of the block sees a key of the block: such a block changes nothing and is skipped.
-bool blockIsVisible(const AttentionShape &shape, const SegmentRows &segments, Span queries, Span keys);
+bool blockIsVisible(const AttentionShape &shape, const BatchRow &row, Span queries, Span keys);
 
-/// The visible columns of each row of a block; filled in place, no allocation.
+/// The visible columns of each row of a block; filled in place, no allocation. Without positions they are
+/// columns [first, last). With positions they are those whose position is in [first, last], or all of them
+/// where `positions` is null.
 struct VisibleColumns {
   int32_t first[kQueryBlock];
   int32_t last[kQueryBlock];
-  VisibleColumns(const AttentionShape &shape, Span queries, Span keys);
+  const int32_t *positions = nullptr;
+  VisibleColumns(const AttentionShape &shape, const BatchRow &row, Span queries, Span keys);
+
+private:
+  void findByPosition(const AttentionShape &shape, const RowNumbers &positions, Span queries, Span keys);
 };
 
 /// Writes q k^T into `scores` [queries, kKeyBlock] and describes the block for the row functions.
 template <typename T>
-ScoreBlock<T> computeScores(const AttentionShape &shape, const SegmentRows &segments, Span queries, Span keys,
+ScoreBlock<T> computeScores(const AttentionShape &shape, const BatchRow &row, Span queries, Span keys,
                             const VisibleColumns &visible, Block<T> q, Block<T> k, T *scores) {
   multiplyBlocks(queries.count, keys.count, shape.depth, q.data, {q.stride, 1}, k.data, {1, k.stride}, scores,
                  kKeyBlock, T(0));
@@ -80,8 +84,9 @@ ScoreBlock<T> computeScores(const AttentionShape &shape, const SegmentRows &segm
           static_cast<T>(shape.softcap),
           visible.first,
           visible.last,
-          segments.queries ? segments.queries + queries.first : nullptr,
-          segments.keys ? segments.keys + keys.first : nullptr};
+          visible.positions,
+          row.segments.queries ? row.segments.queries + queries.first : nullptr,
+          row.segments.keys ? row.segments.keys + keys.first : nullptr};
 }
 
 } // namespace weft::cpu

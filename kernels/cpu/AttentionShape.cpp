@@ -79,6 +79,7 @@ absl::Status readAttributes(const KernelCall &call, AttentionShape &shape) {
         call, absl::StrCat("attribute 'window' is ", shape.window, ", but must be 0 (none) or positive"));
   absl::Status status = readFlag(call, "causal", shape.causal);
   status.Update(readFlag(call, "has_segments", shape.hasSegments));
+  status.Update(readFlag(call, "has_positions", shape.hasPositions));
   status.Update(readFlag(call, "has_sinks", shape.hasSinks));
   return status;
 }
@@ -100,7 +101,7 @@ absl::Status readSizes(const KernelCall &call, size_t firstOperand, AttentionSha
   shape.query = q.dtype, shape.key = k.dtype, shape.value = v.dtype;
   shape.wide = q.dtype == DType::F64;
   // No two positions are further apart: a longer window is the same, and positions cannot overflow with it.
-  shape.window = std::min(shape.window, shape.queries + shape.keys);
+  shape.window = std::min(shape.window, shape.hasPositions ? int64_t(1) << 32 : shape.queries + shape.keys);
   absl::Status status = checkShape(call, k, {"k", {shape.batch, shape.keys, shape.groups, shape.depth}});
   status.Update(checkShape(call, v, {"v", {shape.batch, shape.keys, shape.groups, shape.width}}));
   if (status.ok() && shape.heads % shape.groups != 0)
@@ -111,20 +112,28 @@ absl::Status readSizes(const KernelCall &call, size_t firstOperand, AttentionSha
   return status;
 }
 
-/// Segments and sinks, the optional operands that close the list.
+/// A pair of i32 operands, one of the queries and one of the keys: `what`_q and `what`_k.
+absl::Status checkPair(const KernelCall &call, const std::string &what, size_t first,
+                       const AttentionShape &shape) {
+  const std::string names[] = {what + "_q", what + "_k"};
+  const TensorType &q = call.operands[first], &k = call.operands[first + 1];
+  absl::Status status = checkShape(call, q, {names[0].c_str(), {shape.batch, shape.queries}});
+  status.Update(checkShape(call, k, {names[1].c_str(), {shape.batch, shape.keys}}));
+  for (const TensorType *type : {&q, &k})
+    if (type->dtype != DType::I32)
+      status.Update(invalid(call, absl::StrCat(what, " are ", type->str(), ", but their type must be i32")));
+  return status;
+}
+
+/// Segments, positions and sinks, the optional operands that close the list.
 absl::Status readOptional(const KernelCall &call, size_t next, AttentionShape &shape) {
   absl::Status status;
-  if (shape.hasSegments) {
-    const TensorType &q = call.operands[next++], &k = call.operands[next++];
-    status.Update(checkShape(call, q, {"segments_q", {shape.batch, shape.queries}}));
-    status.Update(checkShape(call, k, {"segments_k", {shape.batch, shape.keys}}));
-    for (const TensorType *type : {&q, &k})
-      if (type->dtype != DType::I32)
-        status.Update(
-            invalid(call, absl::StrCat("segments are ", type->str(), ", but their type must be i32")));
-  }
+  if (shape.hasSegments)
+    status.Update(checkPair(call, "segments", next, shape));
+  if (shape.hasPositions)
+    status.Update(checkPair(call, "positions", next + (shape.hasSegments ? 2 : 0), shape));
   if (shape.hasSinks) {
-    const TensorType &sinks = call.operands[next];
+    const TensorType &sinks = call.operands[shape.sinksOperand(next)];
     status.Update(checkShape(call, sinks, {"sinks", {shape.heads}}));
     status.Update(checkStatistics(call, sinks, "sinks", shape.wide));
     shape.sinks = sinks.dtype;
@@ -139,7 +148,7 @@ absl::StatusOr<AttentionShape> AttentionShape::read(const KernelCall &call, size
   absl::Status status = readAttributes(call, shape);
   // The operands before q, k, v are those of the backward: do; between them and the optional ones: o, lse.
   size_t required = firstOperand == 0 ? 3 : 6;
-  size_t expected = required + (shape.hasSegments ? 2 : 0) + (shape.hasSinks ? 1 : 0);
+  size_t expected = shape.sinksOperand(required) + (shape.hasSinks ? 1 : 0);
   if (status.ok())
     status = checkCount(call, call.operands.size(), expected, "operands");
   if (status.ok())

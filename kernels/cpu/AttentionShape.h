@@ -12,9 +12,12 @@
 
 #include "absl/status/statusor.h"
 
+#include <algorithm>
+#include <limits>
+
 namespace weft::cpu {
 
-/// Keys [first, last) in positions; empty when last <= first.
+/// Keys, or positions of keys, [first, last); empty when last <= first.
 struct KeyRange {
   int64_t first;
   int64_t last;
@@ -33,6 +36,7 @@ struct AttentionShape {
   int64_t window = 0; ///< 0: none
   bool causal = false;
   bool hasSegments = false;
+  bool hasPositions = false; ///< else row i of the queries is at i + keys - queries, row j of the keys at j
   bool hasSinks = false;
   bool wide = false; ///< everything is f64, and computed so
   DType query = DType::F32, key = DType::F32, value = DType::F32, output = DType::F32;
@@ -41,21 +45,30 @@ struct AttentionShape {
 
   int64_t headsPerGroup() const { return heads / groups; }
 
-  /// The keys that query `i` sees by position alone.
-  KeyRange visibleKeys(int64_t i) const {
-    int64_t position = i + keys - queries;
-    int64_t first = window > 0 && position - window + 1 > 0 ? position - window + 1 : 0;
-    int64_t last = causal && position + 1 < keys ? position + 1 : keys;
-    return {first, last};
+  /// The positions that a query at `position` sees.
+  KeyRange visiblePositions(int64_t position) const {
+    return {window > 0 ? position - window + 1 : std::numeric_limits<int64_t>::min(),
+            causal ? position + 1 : std::numeric_limits<int64_t>::max()};
   }
 
-  /// The keys that at least one query of [first, last) sees by position.
+  /// Without positions: the keys that query `i` sees.
+  KeyRange visibleKeys(int64_t i) const {
+    KeyRange range = visiblePositions(i + keys - queries);
+    return {std::max(range.first, int64_t(0)), std::min(range.last, keys)};
+  }
+
+  /// Without positions: the keys that at least one query of [first, last) sees.
   KeyRange visibleKeys(int64_t firstQuery, int64_t lastQuery) const {
     return {visibleKeys(firstQuery).first, visibleKeys(lastQuery - 1).last};
   }
 
-  /// Reads operands (q, k, v, segments, sinks) at `firstOperand` and the attributes. InvalidArgument names
-  /// the operand or attribute at fault.
+  /// The sinks' place in a call whose first operand that a call may lack is `firstOptional`.
+  size_t sinksOperand(size_t firstOptional) const {
+    return firstOptional + (hasSegments ? 2 : 0) + (hasPositions ? 2 : 0);
+  }
+
+  /// Reads operands (q, k, v, segments, positions, sinks) at `firstOperand` and the attributes.
+  /// InvalidArgument names the operand or attribute at fault.
   static absl::StatusOr<AttentionShape> read(const KernelCall &call, size_t firstOperand);
   /// Of `attention(q, k, v, ...) -> o, lse`.
   static absl::StatusOr<AttentionShape> forward(const KernelCall &call);

@@ -266,10 +266,70 @@ KernelOrError createCumulativeSum(const KernelCall &call) {
   return makeKernel(body, 0, true);
 }
 
+namespace {
+/// What a sum of squares for each index of one dimension walks: [outer][rows][inner]. A row's additions are a
+/// function of outer and inner alone, not of how many rows there are.
+struct SquaredRows {
+  DType type = DType::F32;
+  int64_t outer = 1, rows = 1, inner = 1;
+  Reader reader;
+  ElementwiseLoop multiply = nullptr;
+  AccumulateLoop add = nullptr;
+
+  /// Rows of contiguous runs, run after run.
+  void sumRuns(const void *x, double *sums, int64_t begin, int64_t end) const {
+    for (int64_t row = begin; row < end; ++row) {
+      sums[row] = 0;
+      for (int64_t run = 0; run < outer; ++run)
+        sums[row] += sumOfSquares(type, at(x, (run * rows + row) * inner * byteSize(type)), inner);
+    }
+  }
+  /// Neighboring rows of single elements, at most kPart: an element of each at a time.
+  void sumElements(const void *x, double *sums, int64_t begin, int64_t count) const {
+    alignas(64) std::byte buffer[kPart * 8], squares[kPart * 8];
+    std::fill(sums + begin, sums + begin + count, 0.0);
+    for (int64_t run = 0; run < outer; ++run) {
+      const void *values = reader.read(x, run * rows + begin, count, buffer);
+      multiply(squares, values, values, nullptr, count);
+      add(sums + begin, squares, count);
+    }
+  }
+};
+
+KernelOrError createSquaredRows(const KernelCall &call, int64_t dimension) {
+  const TensorType &x = call.operands[0];
+  if (dimension < 0 || dimension >= static_cast<int64_t>(x.shape.size()))
+    return invalidCall(call, "rows ", dimension, " is no dimension of ", x.str());
+  size_t at = static_cast<size_t>(dimension);
+  WEFT_CHECK_CALL(expectType(call, "result 0", call.results[0], {DType::F64, {x.shape[at]}}));
+  SquaredRows walk{x.dtype, sizeOfDimensions(x.shape, 0, at), x.shape[at],
+                   sizeOfDimensions(x.shape, at + 1, x.shape.size())};
+  walk.reader = Reader(x.dtype, DType::F64);
+  walk.multiply = findInstructionLoop(ElementwiseOp::Multiply, DType::F64, DType::F64);
+  walk.add = findAccumulateLoop(Combination::Sum, DType::F64);
+  int64_t piece = walk.inner == 1
+                      ? kPart
+                      : std::max<int64_t>(16 * 1024 / std::max<int64_t>(walk.outer * walk.inner, 1), 1);
+  return makeKernel([walk, piece](const KernelArguments &arguments, ThreadPool &threads) {
+    forEachPiece(threads, walk.rows, piece, [&](int64_t begin, int64_t end) {
+      auto *sums = static_cast<double *>(arguments.results[0]);
+      if (walk.inner == 1)
+        walk.sumElements(arguments.operands[0], sums, begin, end - begin);
+      else
+        walk.sumRuns(arguments.operands[0], sums, begin, end);
+    });
+  });
+}
+} // namespace
+
 KernelOrError createSquaredNorm(const KernelCall &call) {
   WEFT_CHECK_CALL(expectCounts(call, 1, 1));
   const TensorType &x = call.operands[0];
   WEFT_CHECK_CALL(expectFloat(call, "operand 0", x));
+  if (call.has("rows")) {
+    auto rows = call.integer("rows");
+    return rows.ok() ? createSquaredRows(call, *rows) : KernelOrError(rows.status());
+  }
   WEFT_CHECK_CALL(expectType(call, "result 0", call.results[0], {DType::F64, {}}));
   constexpr int64_t kPiece = 32 * 1024;
   int64_t count = x.elements(), pieces = (count + kPiece - 1) / kPiece;

@@ -29,6 +29,7 @@ constexpr KernelRow kTable[] = {
     {"rope", createRope},
     {"attention", createAttention},
     {"attention_backward", createAttentionBackward},
+    {"attention_merge", createAttentionMerge},
     {"linear_cross_entropy", createLinearCrossEntropy},
     {"linear_cross_entropy_statistics", createLinearCrossEntropyStatistics},
     {"linear_cross_entropy_backward", createLinearCrossEntropyBackward},

@@ -52,6 +52,7 @@ KernelOrError createLayerNormBackward(const KernelCall &call);
 KernelOrError createRope(const KernelCall &call);
 KernelOrError createAttention(const KernelCall &call);
 KernelOrError createAttentionBackward(const KernelCall &call);
+KernelOrError createAttentionMerge(const KernelCall &call);
 KernelOrError createLinearCrossEntropy(const KernelCall &call);
 KernelOrError createLinearCrossEntropyStatistics(const KernelCall &call);
 KernelOrError createLinearCrossEntropyBackward(const KernelCall &call);

@@ -12,20 +12,28 @@ using dist::Placement;
 /// Where an axis is in a placement: nowhere, pending in one of the ways, or in a dimension.
 struct Seat {
   int64_t place = 0;
-  int64_t position = 0; ///< in the dimension, 0 is major
+  int64_t position = 0; ///< in the dimension or the tree, 0 is major
 
   auto operator<=>(const Seat &) const = default;
-  bool isDimension() const { return place > static_cast<int64_t>(dist::kPendingKinds.size()); }
+  static int64_t placeOf(dist::PendingKind kind) {
+    return llvm::find(dist::kPendingKinds, kind) - dist::kPendingKinds.begin() + 1;
+  }
+  /// In a dimension and in a tree the order of axes counts.
+  bool isOrdered() const {
+    return place > static_cast<int64_t>(dist::kPendingKinds.size()) ||
+           place == placeOf(dist::PendingKind::tree);
+  }
   /// Whether an axis at `next` goes with one that is here.
   bool isBefore(const Seat &next) const {
-    return place == next.place && (!isDimension() || position + 1 == next.position);
+    return place == next.place && (!isOrdered() || position + 1 == next.position);
   }
 };
 
 Seat seatOf(int64_t axis, const Placement &placement) {
-  for (auto [index, kind] : llvm::enumerate(dist::kPendingKinds))
-    if (llvm::is_contained(placement.pending(kind), axis))
-      return {static_cast<int64_t>(index) + 1, 0};
+  for (dist::PendingKind kind : dist::kPendingKinds)
+    if (const auto *found = llvm::find(placement.pending(kind), axis); found != placement.pending(kind).end())
+      return {Seat::placeOf(kind),
+              kind == dist::PendingKind::tree ? found - placement.pending(kind).begin() : 0};
   for (auto [dimension, split] : llvm::enumerate(placement.splits))
     if (const auto *found = llvm::find(split.axes, axis); found != split.axes.end())
       return {static_cast<int64_t>(dist::kPendingKinds.size() + 1 + dimension), found - split.axes.begin()};

@@ -47,6 +47,7 @@ template <typename OpTy> void setAttention(KernelCall &call, OpTy op) {
   call.setInteger("window", static_cast<int64_t>(op.getWindow()));
   call.setNumber("softcap", op.getSoftcap().convertToDouble());
   call.setInteger("has_segments", op.getQuerySegments() ? 1 : 0);
+  call.setInteger("has_positions", op.getQueryPositions() ? 1 : 0);
   call.setInteger("has_sinks", op.getSinks() ? 1 : 0);
 }
 
@@ -104,7 +105,12 @@ bool setAttributes(KernelCall &call, Operation *op) {
         call.setInteger("seed", static_cast<int64_t>(r.getSeed()));
         return call.setInteger("op_id", static_cast<int64_t>(r.getOpId())), true;
       })
-      .Case<GatherOp, ScatterAddOp, SquaredNormOp>([](auto) { return true; })
+      .Case<AttentionMergeOp, GatherOp, ScatterAddOp>([](auto) { return true; })
+      .Case([&](SquaredNormOp norm) {
+        if (norm.getRows())
+          call.setInteger("rows", static_cast<int64_t>(*norm.getRows()));
+        return true;
+      })
       .Case<RmsNormOp, RmsNormBackwardOp>([&](auto norm) { return setRmsNorm(call, norm), true; })
       .Case<LayerNormOp, LayerNormBackwardOp>(
           [&](auto norm) { return call.setNumber("epsilon", norm.getEpsilon().convertToDouble()), true; })

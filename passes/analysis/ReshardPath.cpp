@@ -53,14 +53,14 @@ struct WholeTensor {
   }
 };
 
-/// Steps of one axis each; an all-reduce may take several.
+/// Steps of one axis each; an all-reduce may take several, and what scatters a tree.
 class PathSearch {
 public:
   /// `undivided` axes (bundles of several) leave a dimension for another only where both divide.
   PathSearch(const WholeTensor &tensor, const Placement &target, bool undivided)
       : tensor(tensor), target(target), mesh(target.mesh), undivided(undivided) {}
 
-  SmallVector<ReshardStep> run(const Placement &from) {
+  SmallVector<ReshardStep, 2> run(const Placement &from) {
     Axes involved = involvedAxes(from, target);
     isWide = involved.size() > kFewAxes;
     // A detour may be cheaper: what is replicated, sliced first, makes the steps in between smaller, and an
@@ -110,15 +110,15 @@ private:
     int64_t axis = here.splits[dimension].axes.back();
     Placement next = here;
     next.splits[dimension].axes.pop_back();
-    if (next.splits[dimension].axes.empty())
-      next.splits[dimension].zigzag = false;
+    next.splits[dimension].zigzag &= !next.splits[dimension].axes.empty();
     reach(index, {ReshardKind::AllGather, {axis}, dimension, 0, {}, next});
     for (size_t other = 0; other < here.splits.size(); ++other) {
       if (static_cast<int64_t>(other) == dimension || !wants(here, other, axis) ||
           (undivided && !(divides(next, dimension, axis) && divides(next, other, axis))))
         continue;
       Placement moved = next;
-      moved.splits[other].axes.push_back(axis);
+      if (!addAxis(moved, other, axis))
+        continue;
       reach(index,
             {ReshardKind::AllToAll, {axis}, dimension, static_cast<int64_t>(other), {}, std::move(moved)});
     }
@@ -136,6 +136,8 @@ private:
   void reduce(int64_t index, const Placement &here, const Axes &pending, const Axes &wanted,
               dist::PendingKind kind) {
     Axes due = dist::without(pending, wanted);
+    if (kind == dist::PendingKind::tree)
+      return reduceTree(index, here, due);
     if (due.size() > 1)
       allReduce(index, here, due, kind);
     if (isWide) {
@@ -150,7 +152,17 @@ private:
         continue;
       if (!isWide || due.size() == 1)
         allReduce(index, here, {axis}, kind);
-      reduceScatter(index, here, axis, kind);
+      reduceScatter(index, here, {axis}, kind);
+    }
+  }
+
+  /// Of a tree the minor axes come first, as many at once as go to one place: one after another they would
+  /// split a dimension the wrong way round.
+  void reduceTree(int64_t index, const Placement &here, const Axes &due) {
+    for (size_t count = 1; count <= due.size(); ++count) {
+      Axes minor(ArrayRef(due).take_back(count));
+      allReduce(index, here, minor, dist::PendingKind::tree);
+      reduceScatter(index, here, minor, dist::PendingKind::tree);
     }
   }
 
@@ -163,19 +175,19 @@ private:
     reach(index, {ReshardKind::AllReduce, axes, 0, 0, kind, reduced(here, axes, kind)});
   }
 
-  void reduceScatter(int64_t index, const Placement &here, int64_t axis, dist::PendingKind kind) {
-    Placement next = reduced(here, {axis}, kind);
+  /// Several axes, and bundles that cannot go one after another, only where they cut the dimension evenly.
+  void reduceScatter(int64_t index, const Placement &here, const Axes &axes, dist::PendingKind kind) {
+    bool atOnce = axes.size() > 1 || (undivided && kind == dist::PendingKind::tree);
     for (size_t dimension = 0; dimension < here.splits.size(); ++dimension) {
-      if (!wants(here, dimension, axis))
-        continue;
-      Placement scattered = next;
-      scattered.splits[dimension].axes.push_back(axis);
-      reach(index, {ReshardKind::ReduceScatter,
-                    {axis},
-                    static_cast<int64_t>(dimension),
-                    0,
-                    kind,
-                    std::move(scattered)});
+      Placement scattered = reduced(here, axes, kind);
+      bool isWanted =
+          !atOnce ||
+          dist::partSize(mesh, tensor.shape[dimension], here.splits[dimension]) % mesh.sizeOf(axes) == 0;
+      for (int64_t axis : axes)
+        isWanted = isWanted && wants(scattered, dimension, axis) && addAxis(scattered, dimension, axis);
+      if (isWanted)
+        reach(index, {ReshardKind::ReduceScatter, axes, static_cast<int64_t>(dimension), 0, kind,
+                      std::move(scattered)});
     }
   }
 
@@ -185,7 +197,8 @@ private:
       if (!wants(here, dimension, axis))
         continue;
       Placement next = here;
-      next.splits[dimension].axes.push_back(axis);
+      if (!addAxis(next, dimension, axis))
+        continue;
       reach(index, {ReshardKind::Slice, {axis}, static_cast<int64_t>(dimension), 0, {}, std::move(next)});
     }
     // A zero is no neutral term of a log-sum-exp: that is taken first.
@@ -206,9 +219,17 @@ private:
            wanted.take_front(have.size()) == have;
   }
 
+  /// Splits a dimension further; what was whole is cut in zigzag where the target begins like this. False if
+  /// no zigzag is so fine.
+  bool addAxis(Placement &placement, size_t dimension, int64_t axis) {
+    dist::Split &split = placement.splits[dimension];
+    if (split.axes.empty())
+      split.zigzag = target.splits[dimension].zigzag && target.splits[dimension].axes.front() == axis;
+    split.axes.push_back(axis);
+    return !split.zigzag || tensor.shape[dimension] % (2 * mesh.sizeOf(split.axes)) == 0;
+  }
+
   void reach(int64_t before, ReshardStep step) {
-    for (auto [split, wanted] : llvm::zip_equal(step.after.splits, target.splits))
-      split.zigzag = wanted.zigzag && split.axes == wanted.axes;
     step.bytes = tensor.sentBytes(step, states[before].placement);
     double cost = states[before].cost + step.bytes + kStepCost;
     auto [found, isNew] =
@@ -222,8 +243,8 @@ private:
     queue.push({cost, found->second});
   }
 
-  SmallVector<ReshardStep> walkTo(int64_t index) {
-    SmallVector<ReshardStep> steps;
+  SmallVector<ReshardStep, 2> walkTo(int64_t index) {
+    SmallVector<ReshardStep, 2> steps;
     for (; states[index].before >= 0; index = states[index].before)
       steps.push_back(states[index].step);
     std::reverse(steps.begin(), steps.end());
@@ -245,11 +266,10 @@ private:
 /// The steps of bundles as steps of their axes.
 class StepUnbundler {
 public:
-  StepUnbundler(const WholeTensor &tensor, const AxisBundles &bundles, const Placement &from,
-                const Placement &target)
-      : tensor(tensor), bundles(bundles), here(from), target(target) {}
+  StepUnbundler(const WholeTensor &tensor, const AxisBundles &bundles, const Placement &from)
+      : tensor(tensor), bundles(bundles), here(from) {}
 
-  SmallVector<ReshardStep> run(ArrayRef<ReshardStep> walk) {
+  SmallVector<ReshardStep, 2> run(ArrayRef<ReshardStep> walk) {
     for (const ReshardStep &step : walk) {
       Axes axes = bundles.axesOf(step.axes);
       switch (step.kind) {
@@ -266,6 +286,11 @@ public:
           take(step, {axis});
         break;
       case ReshardKind::ReduceScatter:
+        if (step.pending == dist::PendingKind::tree) {
+          take(step, axes);
+          break;
+        }
+        [[fallthrough]];
       case ReshardKind::Slice:
         for (int64_t axis : axes)
           take(step, {axis});
@@ -279,10 +304,16 @@ private:
   void take(ReshardStep step, const Axes &axes) {
     Placement next = here;
     auto leave = [&](int64_t dimension) {
-      Axes &list = next.splits[dimension].axes;
-      list.truncate(list.size() - axes.size());
+      dist::Split &split = next.splits[dimension];
+      split.axes.truncate(split.axes.size() - axes.size());
+      split.zigzag &= !split.axes.empty();
     };
-    auto enter = [&](int64_t dimension) { llvm::append_range(next.splits[dimension].axes, axes); };
+    auto enter = [&](int64_t dimension) {
+      dist::Split &split = next.splits[dimension];
+      if (split.axes.empty())
+        split.zigzag = step.after.splits[dimension].zigzag;
+      llvm::append_range(split.axes, axes);
+    };
     auto finish = [&] { next.pending(step.pending) = dist::without(next.pending(step.pending), axes); };
     switch (step.kind) {
     case ReshardKind::AllGather:
@@ -306,8 +337,6 @@ private:
       next.sum = dist::unite(next.sum, axes);
       break;
     }
-    for (auto [split, wanted] : llvm::zip_equal(next.splits, target.splits))
-      split.zigzag = wanted.zigzag && split.axes == wanted.axes;
     step.axes = axes;
     step.after = next;
     step.bytes = tensor.sentBytes(step, here);
@@ -318,12 +347,15 @@ private:
   const WholeTensor &tensor;
   const AxisBundles &bundles;
   Placement here;
-  const Placement &target;
-  SmallVector<ReshardStep> steps;
+  SmallVector<ReshardStep, 2> steps;
 };
 
 bool mayJoin(const WholeTensor &tensor, const ReshardStep &last, const ReshardStep &step) {
   if (last.kind != step.kind || last.pending != step.pending)
+    return false;
+  // What goes together of a tree is a step already, in its order.
+  bool reduces = step.kind == ReshardKind::AllReduce || step.kind == ReshardKind::ReduceScatter;
+  if (reduces && step.pending == dist::PendingKind::tree)
     return false;
   if (step.kind == ReshardKind::AllReduce || step.kind == ReshardKind::KeepFirst)
     return true;
@@ -338,8 +370,8 @@ bool mayJoin(const WholeTensor &tensor, const ReshardStep &last, const ReshardSt
 }
 
 /// Neighbors that are one collective over several axes become it.
-SmallVector<ReshardStep> merge(const WholeTensor &tensor, ArrayRef<ReshardStep> steps) {
-  SmallVector<ReshardStep> merged;
+SmallVector<ReshardStep, 2> merge(const WholeTensor &tensor, ArrayRef<ReshardStep> steps) {
+  SmallVector<ReshardStep, 2> merged;
   for (const ReshardStep &step : steps) {
     if (merged.empty() || !mayJoin(tensor, merged.back(), step)) {
       merged.push_back(step);
@@ -375,8 +407,8 @@ StringRef name(ReshardKind kind) {
   return "";
 }
 
-SmallVector<ReshardStep> reshardPath(ArrayRef<int64_t> whole, int64_t elementBytes, const Placement &from,
-                                     const Placement &to) {
+SmallVector<ReshardStep, 2> reshardPath(ArrayRef<int64_t> whole, int64_t elementBytes, const Placement &from,
+                                        const Placement &to) {
   if (from == to)
     return {};
   WholeTensor tensor{whole, elementBytes};
@@ -384,8 +416,8 @@ SmallVector<ReshardStep> reshardPath(ArrayRef<int64_t> whole, int64_t elementByt
     return merge(tensor, PathSearch(tensor, to, false).run(from));
   AxisBundles bundles(from, to);
   Placement target = bundles.bundled(to);
-  SmallVector<ReshardStep> walk = PathSearch(tensor, target, true).run(bundles.bundled(from));
-  return merge(tensor, StepUnbundler(tensor, bundles, from, to).run(walk));
+  SmallVector<ReshardStep, 2> walk = PathSearch(tensor, target, true).run(bundles.bundled(from));
+  return merge(tensor, StepUnbundler(tensor, bundles, from).run(walk));
 }
 
 double totalBytes(ArrayRef<ReshardStep> path) {
@@ -397,9 +429,9 @@ double totalBytes(ArrayRef<ReshardStep> path) {
 
 ArrayRef<ReshardStep> ReshardPaths::find(RankedTensorType type, const Placement &to) {
   mlir::Attribute target = dist::attributeOf(to);
-  std::unique_ptr<SmallVector<ReshardStep>> &path = known[{type, target}];
+  std::unique_ptr<SmallVector<ReshardStep, 2>> &path = known[{type, target}];
   if (!path)
-    path = std::make_unique<SmallVector<ReshardStep>>(reshardPath(
+    path = std::make_unique<SmallVector<ReshardStep, 2>>(reshardPath(
         dist::wholeShape(type), (type.getElementTypeBitWidth() + 7) / 8, dist::placementOf(type), to));
   return *path;
 }

@@ -33,8 +33,8 @@ struct ReshardStep {
 };
 
 /// The steps from `from` to `to` for a tensor of this whole shape; empty when they are equal.
-llvm::SmallVector<ReshardStep> reshardPath(llvm::ArrayRef<int64_t> whole, int64_t elementBytes,
-                                           const dist::Placement &from, const dist::Placement &to);
+llvm::SmallVector<ReshardStep, 2> reshardPath(llvm::ArrayRef<int64_t> whole, int64_t elementBytes,
+                                              const dist::Placement &from, const dist::Placement &to);
 
 /// What these steps send, in bytes a rank.
 double totalBytes(llvm::ArrayRef<ReshardStep> path);
@@ -47,7 +47,7 @@ public:
   double bytes(mlir::RankedTensorType type, const dist::Placement &to) { return totalBytes(find(type, to)); }
 
 private:
-  llvm::DenseMap<std::pair<mlir::Type, mlir::Attribute>, std::unique_ptr<llvm::SmallVector<ReshardStep>>>
+  llvm::DenseMap<std::pair<mlir::Type, mlir::Attribute>, std::unique_ptr<llvm::SmallVector<ReshardStep, 2>>>
       known;
 };
 

@@ -77,7 +77,7 @@ private:
       return placement;
     placement.globalShape.assign(local.getWholeShape().begin(), local.getWholeShape().end());
     for (const dist::Split &split : dist::placementOf(local.getPlacement()).splits)
-      placement.dimensions.push_back({{split.axes.begin(), split.axes.end()}});
+      placement.dimensions.push_back({{split.axes.begin(), split.axes.end()}, split.zigzag});
     return placement;
   }
 

@@ -7,6 +7,7 @@
 #include "dialects/sched/SchedDialect.h"
 #include "passes/analysis/KernelCalls.h"
 #include "passes/analysis/LocationText.h"
+#include "passes/fuse/UnrollRings.h"
 
 using namespace mlir;
 
@@ -31,6 +32,7 @@ public:
   BlockEraser(Block &block, bool isStaged) : block(block), isStaged(isStaged) {}
 
   LogicalResult run() {
+    unrollRings(block, isStaged);
     // A wait goes with its start.
     SmallVector<Operation *> ops;
     for (Operation &op : block)
@@ -105,10 +107,15 @@ private:
     Placement placement = dist::placementOf(op->getOperand(0));
     dist::MeshAttr mesh = placement.mesh;
     auto kindOf = [](dist::PendingKind kind) { return dist::stringifyPendingKind(kind).str(); };
+    auto setZigzag = [&](StringRef key, Type type, int64_t dimension) {
+      if (dist::placementOf(type).splits[dimension].zigzag)
+        call.setInteger(key.str(), 1);
+    };
     if (auto gather = dyn_cast<dist::AllGatherStartOp>(op)) {
       call.name = "all_gather";
       call.setIntegers("axes", axesOf(mesh, gather.getAxes()));
       call.setInteger("dimension", static_cast<int64_t>(gather.getDimension()));
+      setZigzag("zigzag", gather.getOperand().getType(), static_cast<int64_t>(gather.getDimension()));
     } else if (auto reduce = dyn_cast<dist::AllReduceStartOp>(op)) {
       call.name = "all_reduce";
       call.setIntegers("axes", axesOf(mesh, reduce.getAxes()));
@@ -117,16 +124,22 @@ private:
       call.name = "reduce_scatter";
       call.setIntegers("axes", axesOf(mesh, scatter.getAxes()));
       call.setInteger("dimension", static_cast<int64_t>(scatter.getDimension()));
+      setZigzag("zigzag", scatter.getToken().getType().getTensor(),
+                static_cast<int64_t>(scatter.getDimension()));
       call.setText("kind", kindOf(scatter.getKind()));
     } else if (auto exchange = dyn_cast<dist::AllToAllStartOp>(op)) {
       call.name = "all_to_all";
       call.setIntegers("axes", axesOf(mesh, exchange.getAxes()));
       call.setInteger("split_dimension", static_cast<int64_t>(exchange.getTo()));
       call.setInteger("concat_dimension", static_cast<int64_t>(exchange.getFrom()));
+      setZigzag("split_zigzag", exchange.getToken().getType().getTensor(),
+                static_cast<int64_t>(exchange.getTo()));
+      setZigzag("concat_zigzag", exchange.getOperand().getType(), static_cast<int64_t>(exchange.getFrom()));
     } else if (auto slice = dyn_cast<dist::SliceOp>(op)) {
       call.name = "rank_slice";
       call.setIntegers("axes", axesOf(mesh, slice.getAxes()));
       call.setInteger("dimension", static_cast<int64_t>(slice.getDimension()));
+      setZigzag("zigzag", slice.getType(), static_cast<int64_t>(slice.getDimension()));
     } else if (auto first = dyn_cast<dist::KeepFirstOp>(op)) {
       call.name = "rank_first";
       call.setIntegers("axes", axesOf(mesh, first.getAxes()));

@@ -88,7 +88,7 @@ private:
     for (Operation &op : llvm::make_early_inc_range(block)) {
       bool repeatsNothing =
           isa<nn::BroadcastOp>(op) && op.getOperand(0).getType() == op.getResult(0).getType();
-      if (repeatsNothing || isa<nn::BoundaryOp, nn::StopGradientOp>(op)) {
+      if (repeatsNothing || isa<nn::BoundaryOp, nn::LeafOp, nn::StopGradientOp>(op)) {
         op.replaceAllUsesWith(op.getOperands());
         op.erase();
       } else if (auto reshape = dyn_cast<nn::ReshapeOp>(op)) {

@@ -92,7 +92,8 @@ private:
         sched::SlotOp slot = slots.lookup(load.getSlot());
         int64_t stride = alignPlace(nn::byteSize(cast<RankedTensorType>(slot.getType())));
         return place(slot.getPlace()->getBase(),
-                     static_cast<int64_t>(load.getMicrobatch().value_or(0)) * stride);
+                     slot.getPlace()->getOffset() +
+                         static_cast<int64_t>(load.getMicrobatch().value_or(0)) * stride);
       }
       if (auto store = dyn_cast<sched::StoreOp>(op))
         return *slots.lookup(store.getSlot()).getPlace();

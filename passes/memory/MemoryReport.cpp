@@ -14,24 +14,27 @@ int64_t placedBytes(Type type) { return alignPlace(nn::byteSize(cast<RankedTenso
 /// What lives through a step: gradients, what prepare passes on, and the rest, from the program that has most
 /// of it.
 void addStepRows(ModuleOp module, int64_t stepBytes, MemoryReport &report) {
-  int64_t gradients = 0, prepared = 0;
+  int64_t gradients = 0, levels = 0, prepared = 0;
   for (auto program : module.getOps<sched::ProgramOp>()) {
-    int64_t ownGradients = 0, ownPrepared = 0;
+    int64_t ownGradients = 0, ownLevels = 0, ownPrepared = 0;
     for (auto slot : program.getBody().front().getOps<sched::SlotOp>()) {
       if (slot.getName().starts_with("carried/gradient/"))
-        ownGradients += placedBytes(slot.getType());
+        (slot.getKind() == sched::SlotKind::level ? ownLevels : ownGradients) += placedBytes(slot.getType());
       else if (slot.getKind() == sched::SlotKind::prepared)
         ownPrepared += placedBytes(slot.getType());
     }
-    if (ownGradients + ownPrepared > gradients + prepared)
-      gradients = ownGradients, prepared = ownPrepared;
+    if (ownGradients + ownLevels + ownPrepared > gradients + levels + prepared)
+      gradients = ownGradients, levels = ownLevels, prepared = ownPrepared;
   }
   if (gradients > 0)
     report.rows.push_back({"gradients", "accumulated over microbatches", gradients});
+  if (levels > 0)
+    report.rows.push_back({"gradients", "subtrees of the canonical sum", levels});
+  report.levelBytes = levels;
   if (prepared > 0)
     report.rows.push_back({"prepared", "made once a step: gathered parameters, tables, counts", prepared});
-  if (stepBytes > gradients + prepared)
-    report.rows.push_back({"other", "values of one step", stepBytes - gradients - prepared});
+  if (int64_t known = gradients + levels + prepared; stepBytes > known)
+    report.rows.push_back({"other", "values of one step", stepBytes - known});
 }
 
 void addPeak(ModuleOp module, MemoryReport &report) {

@@ -20,6 +20,8 @@ struct MemoryReportRow {
 struct MemoryReport {
   std::vector<MemoryReportRow> rows;
   int64_t peakBytes = 0;
+  /// Of the gradients: what train.reduction canonical keeps beside one buffer of each.
+  int64_t levelBytes = 0;
   /// What is live in scratch at the peak of the action that needs most of it, largest first.
   std::string peakAction;
   std::vector<std::pair<std::string, int64_t>> peakHolders;

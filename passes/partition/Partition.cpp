@@ -11,6 +11,7 @@
 #include "dialects/nn/NnOps.h"
 #include "dialects/nn/PlacementRules.h"
 #include "passes/analysis/ReshardPath.h"
+#include "passes/partition/WriteRing.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -41,7 +42,11 @@ public:
       argument.setType(toLocal(argument.getType()));
     for (Operation &op : llvm::make_early_inc_range(block)) {
       if (auto reshard = dyn_cast<dist::ReshardOp>(op)) {
-        if (failed(lower(reshard)))
+        lower(reshard);
+        continue;
+      }
+      if (goesAround(&op)) {
+        if (failed(writeRing(&op)))
           return failure();
         continue;
       }
@@ -63,22 +68,15 @@ private:
     constant.setValueAttr(value.isSplat() ? value.resizeSplat(type) : value.reshape(type));
   }
 
-  LogicalResult lower(dist::ReshardOp reshard) {
+  void lower(dist::ReshardOp reshard) {
     auto to = cast<RankedTensorType>(reshard.getType());
     Value value = reshard.getOperand();
     auto type = cast<RankedTensorType>(value.getType());
-    Placement from = dist::placementOf(type);
-    for (const Placement &placement : {from, dist::placementOf(to)})
-      for (const dist::Split &split : placement.splits)
-        if (split.zigzag)
-          return reshard.emitOpError()
-                 << "changes a zigzag split, which only dist.ring reads: " << dist::describe(placement);
     OpBuilder builder(reshard);
     for (const ReshardStep &step : paths.find(type, dist::placementOf(to)))
       value = build(builder, reshard.getLoc(), step, value, to);
     reshard.replaceAllUsesWith(value);
     reshard.erase();
-    return success();
   }
 
   Value build(OpBuilder &builder, Location location, const ReshardStep &step, Value value,

@@ -6,7 +6,9 @@ def Schedule : Pass<"weft-schedule", "::mlir::ModuleOp"> {
     One device has the trivial schedule: an `nn.step` becomes prepare, forward and backward as one action per
     microbatch, update; a function becomes one action. What crosses from one action to another gets a slot. A carried
     value accumulates in its slot in ascending microbatch order: the slot starts at the combiner's neutral element in
-    prepare; with one microbatch it is stored directly.
+    prepare; with one microbatch it is stored directly. What is carried by `tree` goes through a binary counter: behind the
+    microbatch runs `fold_N`, which joins it with the N subtrees that wait for it (passes/pipeline/TreeFolds.h), so of 4
+    microbatches `fold_0`, `fold_1`, `fold_0`, `fold_2`.
 
     Before and after:
     ```mlir

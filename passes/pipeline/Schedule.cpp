@@ -8,8 +8,8 @@
 
 #include "dialects/dist/Placement.h"
 #include "dialects/nn/NnDialect.h"
-#include "dialects/nn/ValueBuilder.h"
-#include "dialects/sched/SchedDialect.h"
+#include "passes/pipeline/ProgramBuilder.h"
+#include "passes/pipeline/TreeFolds.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -22,70 +22,22 @@ namespace weft {
 #define GEN_PASS_DEF_SCHEDULE
 #include "passes/pipeline/Passes.h.inc"
 
-namespace {
 using namespace weft::nn;
 
-/// Builds one sched.program: slots first, then actions, then the order.
-class ProgramBuilder {
-public:
-  ProgramBuilder(Operation *source, StringRef name, int64_t microbatches) : builder(source) {
-    program = sched::ProgramOp::create(builder, source->getLoc(), name, microbatches);
-    builder.createBlock(&program.getBody());
-  }
-
-  void addSlot(Location location, const Twine &name, sched::SlotKind kind, Type type,
-               bool perMicrobatch = false) {
-    builder.setInsertionPointToEnd(&program.getBody().front());
-    sched::SlotOp::create(builder, location, builder.getStringAttr(name),
-                          sched::SlotKindAttr::get(builder.getContext(), kind), TypeAttr::get(type),
-                          perMicrobatch ? builder.getUnitAttr() : UnitAttr(), sched::PlaceAttr());
-  }
-
-  /// Moves the ops of `region`'s block into a new action and returns its block; arguments stay for the caller
-  /// to replace, and the terminator to remove.
-  sched::ActionOp addAction(StringRef name, Region &region, bool perMicrobatch) {
-    builder.setInsertionPointToEnd(&program.getBody().front());
-    auto action = sched::ActionOp::create(builder, region.getLoc(), builder.getStringAttr(name),
-                                          perMicrobatch ? builder.getUnitAttr() : UnitAttr());
-    action.getBody().takeBody(region);
-    return action;
-  }
-
-  /// Replaces the block's argument `index` by a load of a slot.
-  void loadArgument(Block &block, unsigned index, const Twine &slot) {
-    BlockArgument argument = block.getArgument(index);
-    builder.setInsertionPointToStart(&block);
-    argument.replaceAllUsesWith(sched::LoadOp::create(builder, argument.getLoc(), argument.getType(),
-                                                      builder.getStringAttr(slot), IntegerAttr()));
-  }
-
-  void store(Block &block, Location location, const Twine &slot, Value value) {
-    builder.setInsertionPointToEnd(&block);
-    sched::StoreOp::create(builder, location, builder.getStringAttr(slot), value);
-  }
-
-  void addRun(StringRef action, std::optional<int64_t> microbatch = std::nullopt) {
-    builder.setInsertionPointToEnd(&program.getBody().front());
-    sched::RunOp::create(builder, program.getLoc(), builder.getStringAttr(action),
-                         microbatch ? builder.getI64IntegerAttr(*microbatch) : IntegerAttr());
-  }
-
-  OpBuilder builder;
-  sched::ProgramOp program;
-};
-
-/// The neutral element of a combiner, in the shape and type of `like`.
 Value neutralElement(ValueBuilder &b, StringRef combiner, Value like) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   auto integer = dyn_cast<IntegerType>(tensorType(like).getElementType());
-  if (combiner == "sum")
-    return b.splat(like, 0.0);
+  // -0.0 + x is x, where 0.0 + -0.0 would be 0.0.
+  if (combiner == "sum" || combiner == "tree")
+    return b.splat(like, integer ? 0.0 : -0.0);
   if (!integer)
     return b.splat(like, combiner == "max" ? -infinity : infinity);
   APInt bound = combiner == "max" ? APInt::getSignedMinValue(integer.getWidth())
                                   : APInt::getSignedMaxValue(integer.getWidth());
   return b.create<ConstantOp>(cast<ElementsAttr>(Attribute(DenseElementsAttr::get(tensorType(like), bound))));
 }
+
+namespace {
 
 /// The type of `count` parts, stacked along a new first dimension.
 RankedTensorType stackOf(RankedTensorType part, int64_t count) {
@@ -103,17 +55,20 @@ class StepScheduler {
 public:
   explicit StepScheduler(StepOp step)
       : step(step), microbatches(static_cast<int64_t>(step.getMicrobatches())),
-        program(step, step.getSymName(), microbatches) {}
+        program(step, step.getSymName(), microbatches), folds(program, microbatches) {}
 
   void run() {
     collect();
     addSlots();
     schedulePrepare();
     scheduleMicrobatch();
+    folds.addActions();
     scheduleUpdate();
     program.addRun("prepare");
-    for (int64_t index = 0; index < microbatches; ++index)
+    for (int64_t index = 0; index < microbatches; ++index) {
       program.addRun("forward_backward", index);
+      folds.addRunAfter(index);
+    }
     program.addRun("update");
     step.erase();
   }
@@ -123,6 +78,11 @@ private:
     StringRef name;
     RankedTensorType part;
     bool perMicrobatch;
+  };
+
+  struct Carried {
+    std::string slot;
+    StringRef combiner;
   };
 
   void collect() {
@@ -142,9 +102,14 @@ private:
     for (auto [index, value] : llvm::enumerate(prepared.getValues()))
       program.addSlot(value.getLoc(), "prepared/" + Twine(index), sched::SlotKind::prepared, value.getType());
     auto carry = cast<CarryOp>(step.getMicrobatch().front().getTerminator());
-    for (auto [name, value] : llvm::zip_equal(carry.getNames(), carry.getValues()))
-      program.addSlot(value.getLoc(), "carried/" + cast<StringAttr>(name).getValue(),
-                      sched::SlotKind::carried, value.getType());
+    for (auto [name, combiner, value] :
+         llvm::zip_equal(carry.getNames().getAsValueRange<StringAttr>(),
+                         carry.getCombiners().getAsValueRange<StringAttr>(), carry.getValues())) {
+      carried.push_back({("carried/" + name).str(), combiner});
+      program.addSlot(value.getLoc(), carried.back().slot, sched::SlotKind::carried, value.getType());
+      if (combiner == "tree")
+        folds.addValue(carried.back().slot, value);
+    }
     auto outputs = cast<YieldOp>(step.getUpdate().front().getTerminator());
     for (auto [index, value] : llvm::enumerate(outputs.getValues()))
       program.addSlot(value.getLoc(), "output/" + outputName(outputs, index), sched::SlotKind::output,
@@ -166,15 +131,18 @@ private:
     for (auto [index, value] : llvm::enumerate(yield.getValues()))
       program.store(block, value.getLoc(), "prepared/" + Twine(index), value);
     yield.erase();
-    if (microbatches == 1)
-      return;
-    for (auto [name, combiner, value] :
-         llvm::zip_equal(carry.getNames(), carry.getCombiners(), carry.getValues())) {
+    for (auto [entry, value] : llvm::zip_equal(carried, carry.getValues())) {
+      if (!accumulates(entry))
+        continue;
       program.builder.setInsertionPointToEnd(&block);
       ValueBuilder b(program.builder, value.getLoc());
-      Value neutral = neutralElement(b, cast<StringAttr>(combiner).getValue(), value);
-      program.store(block, value.getLoc(), "carried/" + cast<StringAttr>(name).getValue(), neutral);
+      program.store(block, value.getLoc(), entry.slot, neutralElement(b, entry.combiner, value));
     }
+  }
+
+  /// Whether a microbatch adds to what those before it left in the slot.
+  bool accumulates(const Carried &entry) const {
+    return (entry.combiner == "tree" ? folds.blockSize() : microbatches) > 1;
   }
 
   /// All microbatches of an input, stacked: a concatenation of one load per microbatch.
@@ -210,13 +178,9 @@ private:
     for (unsigned index = inputs.size(); index < block.getNumArguments(); ++index)
       program.loadArgument(block, index, "prepared/" + Twine(index - inputs.size()));
     block.eraseArguments(0, block.getNumArguments());
-    for (auto [nameAttribute, combiner, value] :
-         llvm::zip_equal(carry.getNames(), carry.getCombiners(), carry.getValues())) {
-      std::string slot = ("carried/" + cast<StringAttr>(nameAttribute).getValue()).str();
-      Value total = value;
-      if (microbatches > 1)
-        total = accumulate(carry, slot, cast<StringAttr>(combiner).getValue(), value);
-      program.store(block, value.getLoc(), slot, total);
+    for (auto [entry, value] : llvm::zip_equal(carried, carry.getValues())) {
+      Value total = accumulates(entry) ? accumulate(carry, entry.slot, entry.combiner, value) : value;
+      program.store(block, value.getLoc(), entry.slot, total);
     }
     carry.erase();
   }
@@ -229,15 +193,16 @@ private:
                                          builder.getStringAttr(slot), IntegerAttr());
     if (combiner == "max")
       return b.maximum(before, value);
+    if (combiner == "tree")
+      return b.binary<JoinOp>(before, value);
     return combiner == "min" ? b.minimum(before, value) : b.add(before, value);
   }
 
   void scheduleUpdate() {
     auto outputs = cast<YieldOp>(step.getUpdate().front().getTerminator());
     SmallVector<std::string> slots;
-    for (auto slot : program.program.getBody().front().getOps<sched::SlotOp>())
-      if (slot.getKind() == sched::SlotKind::carried)
-        slots.push_back(slot.getName().str());
+    for (const Carried &entry : carried)
+      slots.push_back(entry.slot);
     for (auto slot : program.program.getBody().front().getOps<sched::SlotOp>())
       if (slot.getKind() == sched::SlotKind::prepared)
         slots.push_back(slot.getName().str());
@@ -257,7 +222,9 @@ private:
   StepOp step;
   int64_t microbatches;
   ProgramBuilder program;
+  TreeFolds folds;
   SmallVector<Input> inputs;
+  SmallVector<Carried> carried;
 };
 
 /// A function becomes a program of one action; its arguments and results are named by `nn.name`, else by

@@ -81,7 +81,9 @@ void BlockAssigner::assignByRule(Operation *op, const nn::ShardingRule &rule) {
         passed = dist::unite(passed, dist::placementOf(op->getOperand(index)).sum);
     for (int index : rule.jointlyLinear)
       needed[index].sum = passed;
-    if (rule.jointlyLinear.empty())
+    if (rule.makesLeaves)
+      passed = needed[0].sum = dist::placementOf(op->getOperand(0)).sum;
+    if (rule.jointlyLinear.empty() && !rule.makesLeaves)
       for (unsigned index = 0; index < op->getNumOperands(); ++index)
         if (passesPending(op, rule, splits, index, passed)) {
           needed[index].sum = dist::placementOf(op->getOperand(index)).sum;

@@ -61,6 +61,11 @@ private:
       return op->emitOpError() << "has " << what << " " << attribute
                                << ", which is no placement on the mesh for " << type
                                << ": one list of axes per dimension, nothing pending";
+    if (failed(
+            cast<dist::PlacementAttr>(attribute).verifyEncoding(type.getShape(), type.getElementType(), [&] {
+              return op->emitOpError() << "has " << what << " of " << type << ": ";
+            })))
+      return failure();
     return placement;
   }
 
@@ -70,6 +75,10 @@ private:
                          use = seedOf(op, op->getAttr(kUseAttribute), type, kUseAttribute);
     if (failed(storage) || failed(use))
       return failure();
+    for (const Placement *placement : {&*storage, &*use})
+      if (llvm::any_of(placement->splits, [](const dist::Split &split) { return split.zigzag; }))
+        return op->emitOpError() << "is placed at " << dist::describe(*placement)
+                                 << "; zigzag is for activations, the parts of variables are contiguous";
     uses[SymbolTable::getSymbolName(op)] = isa<nn::ParameterOp>(op) ? *use : *storage;
     storages[SymbolTable::getSymbolName(op)] = *storage;
     op->setAttr("type", TypeAttr::get(dist::globalType(type.getShape(), type.getElementType(), *storage)));
@@ -90,6 +99,8 @@ private:
       if (auto read = dyn_cast<nn::ReadOp>(op))
         propagator.seed(SeedLevel::Parameter, read.getResult(), uses[read.getVariable()],
                         ("the use of " + read.getVariable()).str());
+      if (isa<nn::AttentionOp, nn::AttentionBackwardOp>(op) && failed(fixAttention(&op, propagator)))
+        return failure();
       auto boundary = dyn_cast<nn::BoundaryOp>(op);
       if (!boundary || !boundary->hasAttr(kAtAttribute))
         continue;
@@ -103,6 +114,21 @@ private:
     for (BlockArgument argument : block.getArguments())
       if (Placement placement = dist::placementOf(argument); placement && !placement.isPending())
         propagator.seed(SeedLevel::Input, argument, placement, nameOf(argument));
+    return success();
+  }
+
+  /// An attention may say how its first operand is split there, whatever is around it.
+  LogicalResult fixAttention(Operation *op, Propagator &propagator) {
+    mlir::Attribute seed = op->getAttr(kAtAttribute);
+    if (!seed)
+      return success();
+    FailureOr<Placement> placement = seedOf(op, seed, nn::tensorType(op->getOperand(0)), kAtAttribute);
+    if (failed(placement))
+      return failure();
+    if (!propagator.fix(op, *placement, "the attention's own placement"))
+      return op->emitOpError() << "cannot be at " << dist::describe(*placement)
+                               << ": heads are split in whole groups, then within groups; queries where they "
+                                  "know their positions";
     return success();
   }
 
@@ -210,8 +236,11 @@ private:
         placement.sum.clear();
       if (combiner != "max")
         placement.max.clear();
+      if (combiner != "tree")
+        placement.tree.clear();
       placement.lse.clear();
-      if (zero >= 2 && name.consume_front("gradient/"))
+      // The leaves of a tree stay where they are: those of one microbatch are no neighbors in it.
+      if (zero >= 2 && combiner != "tree" && name.consume_front("gradient/"))
         placement = scattered(placement, storages.lookup(name.rsplit('/').first));
       operand.set(assigner.at(operand.get(), placement, carry));
       step.getUpdate().getArgument(operand.getOperandNumber()).setType(operand.get().getType());

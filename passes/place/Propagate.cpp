@@ -10,6 +10,23 @@ namespace {
 bool disjoint(ArrayRef<int64_t> left, ArrayRef<int64_t> right) {
   return llvm::none_of(left, [&](int64_t axis) { return llvm::is_contained(right, axis); });
 }
+
+/// As much of a split as comes before the first axis that another factor has.
+dist::Split majorPart(const dist::Split &split, const nn::FactorSplits &factors, int mine) {
+  dist::Split part = split;
+  for (auto [factor, other] : llvm::enumerate(factors))
+    if (static_cast<int>(factor) != mine)
+      part.axes.truncate(
+          llvm::find_if(part.axes, [&](int64_t axis) { return llvm::is_contained(other.axes, axis); }) -
+          part.axes.begin());
+  return part;
+}
+
+/// Whether `finer` splits on what `split` has split.
+bool isFiner(const dist::Split &finer, const dist::Split &split) {
+  return !split.axes.empty() && finer.axes.size() > split.axes.size() && finer.zigzag == split.zigzag &&
+         ArrayRef(finer.axes).take_front(split.axes.size()) == ArrayRef(split.axes);
+}
 } // namespace
 
 Propagator::Propagator(Block &block, dist::MeshAttr mesh, ReshardPaths &paths) : mesh(mesh), paths(paths) {
@@ -25,6 +42,25 @@ Propagator::Propagator(Block &block, dist::MeshAttr mesh, ReshardPaths &paths) :
 
 void Propagator::seed(SeedLevel level, Value value, const dist::Placement &placement, std::string source) {
   seeds.push_back({level, value, placement, std::move(source)});
+}
+
+bool Propagator::fix(Operation *op, const dist::Placement &placement, std::string source) {
+  const nn::ShardingRule &rule = rules.find(op)->second;
+  Decision &decision = decided.find(op)->second;
+  for (auto [dimension, factors] : llvm::enumerate(rule.operands[0])) {
+    auto shares = nn::shareOut(rule, mesh, factors, placement.splits[dimension]);
+    if (!shares)
+      return false;
+    for (auto [factor, share] : llvm::zip_equal(factors, *shares)) {
+      if (!share.axes.empty() && rule.factors[factor].kind == nn::FactorKind::Replicated)
+        return false;
+      decision.splits[factor] = share;
+      decision.seeds[factor] = static_cast<int>(seeds.size());
+    }
+  }
+  decision.isFixed = true;
+  seeds.push_back({SeedLevel::Parameter, Value(), placement, std::move(source)});
+  return true;
 }
 
 std::string Propagator::reason(Operation *op) const {
@@ -52,7 +88,7 @@ dist::Placement Propagator::wish(Value value) const {
 void Propagator::run() {
   for (SeedLevel level : {SeedLevel::Parameter, SeedLevel::Input, SeedLevel::Boundary}) {
     for (auto [index, seed] : llvm::enumerate(seeds)) {
-      if (seed.level != level)
+      if (seed.level != level || !seed.value)
         continue;
       Marks &mine = marks[seed.value];
       if (mine.closed)
@@ -103,9 +139,8 @@ template <typename Visit> void Propagator::forEachDimension(Operation *op, Visit
 void Propagator::collectCandidates(Operation *op, SmallVectorImpl<Candidate> &candidates) const {
   const nn::ShardingRule &rule = rules.find(op)->second;
   const Decision &decision = decided.find(op)->second;
-  dist::Axes taken;
-  for (const dist::Split &split : decision.splits)
-    taken = dist::unite(taken, split.axes);
+  if (decision.isFixed)
+    return;
   forEachDimension(op, [&](Value value, size_t dimension, ArrayRef<int> factors) {
     auto found = marks.find(value);
     if (found == marks.end() || found->second.splits[dimension].axes.empty())
@@ -116,15 +151,28 @@ void Propagator::collectCandidates(Operation *op, SmallVectorImpl<Candidate> &ca
       return;
     for (auto [factor, share] : llvm::zip_equal(factors, *shares)) {
       const nn::Factor &properties = rule.factors[factor];
-      if (share.axes.empty() || decision.isDecided[factor] || properties.kind == nn::FactorKind::Replicated ||
-          properties.size < mesh.sizeOf(share.axes) || !disjoint(share.axes, taken))
+      dist::Split split = majorPart(share, decision.splits, factor);
+      if (split.axes.empty() || properties.kind == nn::FactorKind::Replicated ||
+          (decision.isDecided[factor] && !isFiner(split, decision.splits[factor])) ||
+          properties.size < mesh.sizeOf(split.axes) || (split.zigzag && !mayZigzag(op, factor, split)))
         continue;
       if (llvm::none_of(candidates, [&](const Candidate &other) {
-            return other.factor == factor && other.split == share;
+            return other.factor == factor && other.split == split;
           }))
-        candidates.push_back({factor, share, found->second.seeds[dimension]});
+        candidates.push_back({factor, split, found->second.seeds[dimension]});
     }
   });
+}
+
+bool Propagator::mayZigzag(Operation *op, int factor, const dist::Split &split) const {
+  const nn::ShardingRule &rule = rules.find(op)->second;
+  bool may = rule.factors[factor].size % (2 * mesh.sizeOf(split.axes)) == 0;
+  forEachDimension(op, [&](Value, size_t, ArrayRef<int> factors) {
+    if (llvm::is_contained(factors, factor))
+      may &=
+          llvm::all_of(factors, [&](int other) { return other == factor || rule.factors[other].size == 1; });
+  });
+  return may;
 }
 
 bool Propagator::isFree(ArrayRef<Candidate> candidates, size_t index) const {
@@ -174,10 +222,11 @@ bool Propagator::mark(Value value, size_t dimension, const dist::Split &split, i
     mine.splits.resize(nn::tensorType(value).getRank());
     mine.seeds.assign(mine.splits.size(), -1);
   }
-  if (mine.closed || !mine.splits[dimension].axes.empty())
+  const dist::Split &before = mine.splits[dimension];
+  if (mine.closed || (!before.axes.empty() && !isFiner(split, before)))
     return false;
-  for (const dist::Split &other : mine.splits)
-    if (!disjoint(other.axes, split.axes))
+  for (auto [index, other] : llvm::enumerate(mine.splits))
+    if (index != dimension && !disjoint(other.axes, split.axes))
       return false;
   mine.splits[dimension] = split;
   mine.seeds[dimension] = seed;

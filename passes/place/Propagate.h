@@ -2,10 +2,11 @@
 //
 // From a few seeds to a decision for every op. Seeds come in levels; those of a level spread, through the
 // sharding rules and in both directions, as far as they meet no conflict, before the next level begins, and
-// what is decided stays. All ops of a round look at the same state and decide at once, so neither order nor
-// names matter. A conflict (two factors of one op want one axis) waits until nothing else moves; then the
-// conflicts that cost least to settle are settled, each in favor of the factor whose reshards move the fewest
-// bytes, and the spreading goes on.
+// what is decided stays; a later seed may split it further. Of a split that comes along, an op takes as much
+// as stands before the first axis that another of its factors has. All ops of a round look at the same state
+// and decide at once, so neither order nor names matter. A conflict (two factors of one op want one axis)
+// waits until nothing else moves; then the conflicts that cost least to settle are settled, each in favor of
+// the factor whose reshards move the fewest bytes, and the spreading goes on.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_PASSES_PLACE_PROPAGATE_H
@@ -32,6 +33,9 @@ public:
 
   /// Wants `value` split like this, because of `source` (for people). Nothing else may split it.
   void seed(SeedLevel level, mlir::Value value, const dist::Placement &placement, std::string source);
+  /// Decides all factors of `op`: those of its first operand as `placement` splits it, all others whole.
+  /// Nothing spreads from here; what `op` takes and gives is resharded. False if no part of the op is so.
+  bool fix(mlir::Operation *op, const dist::Placement &placement, std::string source);
   void run();
 
   const nn::ShardingRule &rule(mlir::Operation *op) const { return rules.find(op)->second; }
@@ -49,6 +53,7 @@ private:
     llvm::SmallVector<bool> isDecided;
     llvm::SmallVector<int> seeds;           ///< per factor: which one decided
     llvm::SmallVector<double> settledBytes; ///< per factor: what settling a conflict cost, or -1
+    bool isFixed = false;
   };
   struct Marks {
     llvm::SmallVector<dist::Split> splits;
@@ -77,6 +82,8 @@ private:
   /// What the marks around `op` propose; those that meet no other are `free`.
   void collectCandidates(mlir::Operation *op, llvm::SmallVectorImpl<Candidate> &candidates) const;
   bool isFree(llvm::ArrayRef<Candidate> candidates, size_t index) const;
+  /// Whether a factor may be split in zigzag: it divides, and is a dimension of its own wherever it is.
+  bool mayZigzag(mlir::Operation *op, int factor, const dist::Split &split) const;
   void apply(llvm::ArrayRef<Proposal> proposals);
   void markAround(mlir::Operation *op);
   bool mark(mlir::Value value, size_t dimension, const dist::Split &split, int seed);

@@ -4,6 +4,7 @@
 #include "dialects/dist/Placement.h"
 #include "dialects/nn/NnDialect.h"
 #include "dialects/nn/NnOps.h"
+#include "dialects/nn/PlacementRules.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -19,10 +20,10 @@ using dist::Placement;
 
 class Seeder {
 public:
-  Seeder(ModuleOp module, dist::MeshAttr mesh, int64_t zero, bool sequence)
-      : module(module), symbols(module), mesh(mesh), zero(zero), sequence(sequence) {}
+  Seeder(ModuleOp module, dist::MeshAttr mesh, int64_t zero, bool sequence, StringRef context)
+      : module(module), symbols(module), mesh(mesh), zero(zero), sequence(sequence), context(context) {}
 
-  void run() {
+  LogicalResult run() {
     for (auto parameter : module.getOps<nn::ParameterOp>())
       seedParameter(parameter);
     for (auto state : module.getOps<nn::StateOp>())
@@ -34,6 +35,18 @@ public:
         if (auto tensor = dyn_cast<RankedTensorType>(type))
           function.setArgAttr(index, kAtAttribute, dist::attributeOf(batchPlacement(tensor)));
     module.walk([&](nn::BoundaryOp boundary) { seedBoundary(boundary); });
+    if (context == "gather" || mesh.axesOf("context").empty())
+      return success();
+    return failure(module
+                       .walk([&](Operation *op) {
+                         bool isAttention = isa<nn::AttentionOp, nn::AttentionBackwardOp>(op);
+                         if (isAttention && context == "ring")
+                           op->setAttr("ring", UnitAttr::get(op->getContext()));
+                         else if (isAttention && failed(seedAttention(op)))
+                           return WalkResult::interrupt();
+                         return WalkResult::advance();
+                       })
+                       .wasInterrupted());
   }
 
 private:
@@ -59,15 +72,22 @@ private:
       }
     }
     parameter->setAttr(kUseAttribute, dist::attributeOf(use));
-    parameter->setAttr(kStorageAttribute, dist::attributeOf(storageOf(type, use)));
+    parameter->setAttr(kStorageAttribute, dist::attributeOf(storageOf(parameter, type, use)));
   }
 
-  /// The use, and with ZeRO one dimension split further over data_shard: the first that divides evenly, else
-  /// the one of the largest parts.
-  Placement storageOf(RankedTensorType type, const Placement &use) {
-    ArrayRef<int64_t> axes = mesh.axesOf("data_shard");
+  /// The use, and with ZeRO one dimension split further over data_shard and context: that of
+  /// `nn.row_dimension`, else the first that divides evenly, else the one of the largest parts.
+  Placement storageOf(nn::ParameterOp parameter, RankedTensorType type, const Placement &use) {
+    dist::Axes axes(mesh.axesOf("data_shard"));
+    llvm::append_range(axes, mesh.axesOf("context"));
     if (zero < 1 || axes.empty() || type.getRank() == 0)
       return use;
+    Placement storage = use;
+    if (auto rows = parameter->getAttrOfType<IntegerAttr>(nn::kRowDimension);
+        rows && rows.getInt() >= 0 && rows.getInt() < type.getRank()) {
+      llvm::append_range(storage.splits[rows.getInt()].axes, axes);
+      return storage;
+    }
     int64_t parts = mesh.sizeOf(axes), best = -1, bestSize = 0;
     for (int64_t dimension = 0; dimension < type.getRank(); ++dimension) {
       int64_t size = dist::partSize(mesh, type.getDimSize(dimension), use.splits[dimension]);
@@ -80,7 +100,6 @@ private:
       if (size > bestSize)
         best = dimension, bestSize = size;
     }
-    Placement storage = use;
     if (best >= 0)
       llvm::append_range(storage.splits[best].axes, axes);
     return storage;
@@ -97,13 +116,31 @@ private:
     state->setAttr(kStorageAttribute, storage);
   }
 
-  /// The first dimension is the batch: split over `data` where it divides.
+  /// The first dimension is the batch, split over `data` where it divides; the second the sequence, split
+  /// over `context`.
   Placement batchPlacement(RankedTensorType type) {
     Placement placement = dist::replicated(mesh, type.getRank());
     ArrayRef<int64_t> axes = mesh.axesOf("data");
     if (type.getRank() > 0 && !axes.empty() && type.getDimSize(0) % mesh.sizeOf(axes) == 0)
       placement.splits[0].axes = dist::Axes(axes);
+    if (type.getRank() > 1)
+      placement.splits[1] = sequenceSplit(type.getDimSize(1), false);
     return placement;
+  }
+
+  /// How a sequence is split: over context, between layers further over tensor. In zigzag, which balances
+  /// causal work, where attention is computed of parts, and both splits divide.
+  dist::Split sequenceSplit(int64_t size, bool isBetweenLayers) {
+    dist::Split split{dist::Axes(mesh.axesOf("context"))};
+    dist::Axes finest = split.axes;
+    if (sequence)
+      llvm::append_range(finest, mesh.axesOf("tensor"));
+    split.zigzag = !split.axes.empty() && context != "all_to_all" && size % (2 * mesh.sizeOf(finest)) == 0;
+    if (isBetweenLayers)
+      split.axes = finest;
+    if (size < mesh.sizeOf(split.axes))
+      split = {};
+    return split;
   }
 
   void seedInputs(nn::StepOp step) {
@@ -120,10 +157,34 @@ private:
   void seedBoundary(nn::BoundaryOp boundary) {
     RankedTensorType type = nn::tensorType(boundary.getResult());
     Placement placement = batchPlacement(type);
-    ArrayRef<int64_t> axes = mesh.axesOf("tensor");
-    if (sequence && type.getRank() > 1 && !axes.empty() && type.getDimSize(1) >= mesh.sizeOf(axes))
-      placement.splits[1].axes = dist::Axes(axes);
+    if (type.getRank() > 1)
+      placement.splits[1] = sequenceSplit(type.getDimSize(1), true);
     boundary->setAttr(kAtAttribute, dist::attributeOf(placement));
+  }
+
+  /// In an attention heads are split over context too, and the sequence is whole.
+  LogicalResult seedAttention(Operation *op) {
+    RankedTensorType type = nn::tensorType(op->getOperand(0));
+    Placement placement = batchPlacement(type);
+    placement.splits[1] = {};
+    nn::ShardingRule rule = cast<nn::ShardingRuleOpInterface>(op).shardingRule();
+    for (StringRef role : {"tensor", "context"})
+      for (int64_t axis : mesh.axesOf(role)) {
+        dist::Split finer = placement.splits[2];
+        finer.axes.push_back(axis);
+        if (nn::shareOut(rule, mesh, rule.operands[0][2], finer))
+          placement.splits[2] = finer;
+        else if (role == "context")
+          return op->emitOpError()
+                 << "has " << type.getDimSize(2) << " heads in "
+                 << nn::tensorType(op->getOperand(op->getNumResults() == 2 ? 1 : 2)).getDimSize(2)
+                 << " groups, split over " << dist::describe(mesh, placement.splits[2].axes)
+                 << ": no whole number of groups, or of heads of one group, is left for "
+                 << dist::describe(mesh, {axis})
+                 << ". Keys and values can be gathered instead: context=gather";
+      }
+    op->setAttr(kAtAttribute, dist::attributeOf(placement));
+    return success();
   }
 
   ModuleOp module;
@@ -131,6 +192,7 @@ private:
   dist::MeshAttr mesh;
   int64_t zero;
   bool sequence;
+  StringRef context; ///< how the positions of its ranks meet in attentions
 };
 
 class SeedPlacementsPass : public impl::SeedPlacementsBase<SeedPlacementsPass> {
@@ -146,7 +208,12 @@ public:
       module.emitError() << "zero is 0, 1, 2 or 3, got " << zero;
       return signalPassFailure();
     }
-    Seeder(module, mesh, zero, sequence).run();
+    if (context != "gather" && context != "all_to_all" && context != "ring") {
+      module.emitError() << "context is gather, all_to_all or ring, got " << context;
+      return signalPassFailure();
+    }
+    if (failed(Seeder(module, mesh, zero, sequence, context).run()))
+      return signalPassFailure();
     module->setAttr(kZeroAttribute, IntegerAttr::get(IntegerType::get(&getContext(), 64), zero));
   }
 };

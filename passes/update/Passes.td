@@ -13,6 +13,11 @@ def Update : Pass<"weft-update", "::mlir::ModuleOp"> {
     their group says how much. Outputs `grad_norm`, `lr`, `skipped`
     are added to the step's.
 
+    With `reduction=canonical` the sums over the global batch are those of one binary tree (nn.leaf), whatever the number
+    of data ranks: float values that microbatch carries by sum become leaves, carried by `tree`, and the norm sums float64
+    rows of whole parameters. `nn.row_dimension` of a parameter says which dimension its rows are of; storage splits that
+    one. It is a function of the shape and of the number of leaves, so that it is the same on every mesh.
+
     Before and after, one parameter and SGD:
     ```mlir
     update { ^bb0(%loss: tensor<f32>, %gw: tensor<4x8xf32>, %count: tensor<i64>): nn.yield ["loss"] %loss : tensor<f32> }
@@ -42,6 +47,7 @@ def Update : Pass<"weft-update", "::mlir::ModuleOp"> {
     Option<"warmupSteps", "warmup-steps", "int64_t", "0", "steps of linear warmup">,
     Option<"decaySteps", "decay-steps", "int64_t", "0", "wsd: steps of the final decay">,
     Option<"minLrRatio", "min-lr-ratio", "double", "0.0", "the schedule's floor, as a share of lr">,
+    Option<"reduction", "reduction", "std::string", "\"fast\"", "fast, or canonical: the same bits on every number of data ranks">,
     Option<"lossScaleWindow", "loss-scale-window", "int64_t", "2000", "fp16: finite steps before the loss scale grows">,
     Option<"lossScaleGrowth", "loss-scale-growth", "double", "2.0", "fp16: what the loss scale is multiplied by then">,
     Option<"lossScaleBackoff", "loss-scale-backoff", "double", "0.5", "fp16: what it is multiplied by when gradients overflow">

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "passes/update/Update.h"
 
+#include "dialects/dist/Placement.h"
 #include "dialects/nn/NnDialect.h"
 #include "dialects/nn/ValueBuilder.h"
 #include "passes/update/LearningRate.h"
@@ -58,6 +59,7 @@ struct UpdateOptionsParsed {
   SmallVector<std::string> noDecay;
   SmallVector<GroupOptions> groups;
   LearningRateSchedule schedule;
+  bool isCanonical = false;
 };
 
 class UpdateBuilder {
@@ -68,6 +70,8 @@ public:
         f32(builder.getF32Type()), f64(builder.getF64Type()) {}
 
   LogicalResult run() {
+    if (options.isCanonical)
+      carryLeaves();
     if (failed(collectGradients()))
       return failure();
     Value denominator = findDenominator();
@@ -87,6 +91,22 @@ private:
   /// What is computed for one parameter is named after it: in dumps, profiles and messages.
   Location locationOf(Gradient gradient) {
     return NameLoc::get(gradient.parameter.getSymNameAttr(), step.getLoc());
+  }
+
+  /// Float sums over microbatches become canonical.
+  void carryLeaves() {
+    auto carry = cast<CarryOp>(step.getMicrobatch().front().getTerminator());
+    OpBuilder atCarry(carry);
+    SmallVector<Attribute> combiners(carry.getCombiners().getValue());
+    for (auto [operand, combiner] : llvm::zip_equal(carry->getOpOperands(), combiners)) {
+      Value value = operand.get();
+      if (cast<StringAttr>(combiner).getValue() != "sum" ||
+          !isa<FloatType>(tensorType(value).getElementType()))
+        continue;
+      operand.set(LeafOp::create(atCarry, value.getLoc(), value.getType(), value));
+      combiner = builder.getStringAttr("tree");
+    }
+    carry.setCombinersAttr(builder.getArrayAttr(combiners));
   }
 
   /// Adds the uses of each parameter in order; gradients are listed in the order of the symbols.
@@ -125,13 +145,54 @@ private:
     return b.maximum(count, b.splat(count, 1.0));
   }
 
-  Shared buildShared(Value denominator) {
+  Value sumOfSquares() {
     Value squares;
     for (const Gradient &gradient : gradients) {
       b.location = locationOf(gradient);
-      Value square = b.create<SquaredNormOp>(b.type({}, f64), gradient.sum);
+      Value square = b.create<SquaredNormOp>(b.type({}, f64), gradient.sum, IntegerAttr());
       squares = squares ? b.add(squares, square) : square;
     }
+    return squares;
+  }
+
+  /// The same from rows, each summed where it is whole: one vector of all rows of all parameters, and its
+  /// sum. The order of these additions is a function of shapes alone.
+  Value sumOfRows() {
+    SmallVector<Value> rows;
+    for (const Gradient &gradient : gradients) {
+      b.location = locationOf(gradient);
+      RankedTensorType type = tensorType(gradient.sum);
+      if (type.getRank() == 0) {
+        Value square = b.create<SquaredNormOp>(b.type({}, f64), gradient.sum, IntegerAttr());
+        rows.push_back(b.reshape(square, {1}));
+        continue;
+      }
+      IntegerAttr dimension = builder.getI64IntegerAttr(rowDimension(type.getShape()));
+      ParameterOp parameter = gradient.parameter;
+      parameter->setAttr(kRowDimension, dimension);
+      rows.push_back(b.create<SquaredNormOp>(b.type({type.getDimSize(dimension.getInt())}, f64), gradient.sum,
+                                             dimension));
+    }
+    b.location = step.getLoc();
+    return b.sumAll(b.concatenate(rows, 0));
+  }
+
+  /// The first dimension that every number of data ranks divides with which the leaves can be shared; without
+  /// one, that which most of these divide.
+  int64_t rowDimension(ArrayRef<int64_t> shape) {
+    auto mesh = module->getAttrOfType<dist::MeshAttr>(dist::kMeshAttribute);
+    int64_t leaves =
+        static_cast<int64_t>(step.getMicrobatches()) * (mesh ? mesh.sizeOf(mesh.axesOf("data")) : 1);
+    int mostHalvings = llvm::countr_zero(static_cast<uint64_t>(leaves));
+    auto halvings = [&](int64_t size) {
+      return std::min(llvm::countr_zero(static_cast<uint64_t>(size)), mostHalvings);
+    };
+    auto less = [&](int64_t left, int64_t right) { return halvings(left) < halvings(right); };
+    return std::max_element(shape.begin(), shape.end(), less) - shape.begin();
+  }
+
+  Shared buildShared(Value denominator) {
+    Value squares = options.isCanonical ? sumOfRows() : sumOfSquares();
     b.location = step.getLoc();
     auto lossScale = step->getAttrOfType<FlatSymbolRefAttr>("loss_scale");
     Value divisor = denominator;
@@ -305,6 +366,10 @@ private:
     if (optimizer != "adamw" && optimizer != "sgd" && optimizer != "lion")
       return getOperation().emitError()
              << "update: no optimizer '" << optimizer << "'; there are adamw, sgd and lion";
+    if (reduction != "fast" && reduction != "canonical")
+      return getOperation().emitError()
+             << "update: no reduction '" << reduction << "'; there are fast and canonical";
+    parsed.isCanonical = reduction == "canonical";
     auto kind = parseLearningRateKind(schedule);
     if (!kind)
       return getOperation().emitError() << "update: no schedule '" << schedule

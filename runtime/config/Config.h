@@ -103,6 +103,20 @@ struct DataConfig {
   bool operator==(const DataConfig &) const = default;
 };
 
+/// How attention sees the positions of other ranks.
+enum class ContextMethod : int { Gather, AllToAll, Ring };
+
+/// Ranks that share the positions of each sample.
+struct ContextConfig {
+  int64_t size = 1;
+  ContextMethod method = ContextMethod::Gather;
+
+  /// Whether causal work is balanced: a rank has an early and a late chunk of the positions.
+  bool zigzag() const { return size > 1 && method != ContextMethod::AllToAll; }
+
+  bool operator==(const ContextConfig &) const = default;
+};
+
 /// How many ranks share the work along each direction of the mesh, and what they share.
 struct ParallelConfig {
   /// Ranks that read samples of their own and hold parameters and state as every other one does.
@@ -110,16 +124,21 @@ struct ParallelConfig {
   /// Ranks that read samples of their own and share, by `zero`, what they hold. A file may say -1: what
   /// launch.ranks leaves; loading resolves it.
   int64_t dataShard = 1;
-  /// 0: nothing is shared over data_shard; 1: optimizer state, 2: gradients too, 3: parameters too.
+  /// What data_shard x context ranks share. 0: nothing, 1: optimizer state, 2: gradients too, 3: parameters
+  /// too.
   int64_t zero = 0;
   /// Ranks that share each product of a layer.
   int64_t tensor = 1;
   /// Whether the ranks of `tensor` also share the sequence between products.
   bool sequence = false;
+  ContextConfig context;
 
   /// Ranks that read samples of their own.
   int64_t dataRanks() const { return dataReplicate * dataShard; }
-  int64_t ranks() const { return dataRanks() * tensor; }
+  int64_t ranks() const { return dataRanks() * context.size * tensor; }
+  /// What divides the length of a sequence: the parts that it is cut into between layers, of two chunks each
+  /// in zigzag.
+  int64_t sequenceUnit() const { return context.size * (sequence ? tensor : 1) * (context.zigzag() ? 2 : 1); }
 
   bool operator==(const ParallelConfig &) const = default;
 };
@@ -194,6 +213,7 @@ struct LossConfig {
   bool operator==(const LossConfig &) const = default;
 };
 
+enum class ReductionKind : int { Fast, Canonical };
 enum class OnNonfinite : int { Skip, Stop, Report };
 enum class OnSpike : int { Report, Stop };
 
@@ -222,6 +242,7 @@ struct TrainConfig {
   /// Samples, on all data ranks together.
   int64_t globalBatch = 0;
   int64_t seed = 1;
+  ReductionKind reduction = ReductionKind::Fast;
   OnNonfinite onNonfinite = OnNonfinite::Skip;
   SpikeConfig spike;
   DumpConfig dump;

@@ -5,6 +5,8 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/config/ConfigChecks.h"
 
+#include "runtime/config/ConfigMesh.h"
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -23,7 +25,9 @@ public:
   void checkModel();
   void checkRopeScaling();
   void checkParallel();
+  void checkContext();
   void checkBatches();
+  bool checkReduction();
   void checkSchedule();
   void checkData();
   void checkDump();
@@ -124,22 +128,48 @@ void Checks::checkRopeScaling() {
                         rope.betaFast, "."));
 }
 
+/// The sizes that leave data_shard the rest.
+static int64_t ranksBesideDataShard(const ParallelConfig &parallel) {
+  return parallel.dataReplicate * parallel.tensor * parallel.context.size;
+}
+
+bool headsAreShared(const ModelConfig &model, int64_t tensor, int64_t context) {
+  if (model.numKeyValueHeads < 1)
+    return false;
+  int64_t left = model.numKeyValueHeads, inGroup = model.numAttentionHeads / model.numKeyValueHeads;
+  for (int64_t ranks : {tensor, context})
+    for (uint32_t axis : primeFactors(ranks)) {
+      if (left == 1)
+        std::swap(left, inGroup);
+      if (left % axis != 0)
+        return false;
+      left /= axis;
+    }
+  return true;
+}
+
 void Checks::checkParallel() {
   const ParallelConfig &parallel = config.parallel;
-  const int64_t others = parallel.dataReplicate * parallel.tensor;
-  const std::string product = absl::StrCat(parallel.dataReplicate, " x ", parallel.tensor, " = ", others);
+  const int64_t others = ranksBesideDataShard(parallel);
+  // Who never heard of context need not read of it.
+  const bool hasContext = parallel.context.size > 1;
+  const std::string contextName = hasContext ? " x context.size" : "",
+                    contextSize = hasContext ? absl::StrCat(" x ", parallel.context.size) : "";
+  const std::string product =
+      absl::StrCat(parallel.dataReplicate, " x ", parallel.tensor, contextSize, " = ", others);
   if (parallel.dataShard == 0)
     report("parallel.data_shard",
            "0 is no number of ranks. Works: 1 or more, or -1 (what launch.ranks leaves).");
   else if (parallel.dataShard < 0) // what launch.ranks leaves is no whole number
-    report("launch.ranks", absl::StrCat(*config.launch.ranks, " is no multiple of data_replicate x tensor (",
-                                        product, "), and data_shard is what is left. Works: ",
-                                        multiplesAround(*config.launch.ranks, others), "."));
+    report("launch.ranks",
+           absl::StrCat(*config.launch.ranks, " is no multiple of data_replicate x tensor", contextName, " (",
+                        product, "), and data_shard is what is left. Works: ",
+                        multiplesAround(*config.launch.ranks, others), "."));
   else if (config.launch.ranks && *config.launch.ranks != parallel.ranks())
     report("launch.ranks",
-           absl::StrCat(*config.launch.ranks, " is not data_replicate x data_shard x tensor (",
-                        parallel.dataReplicate, " x ", parallel.dataShard, " x ", parallel.tensor, " = ",
-                        parallel.ranks(), "). Works: ", ranksThatWork(parallel.ranks()),
+           absl::StrCat(*config.launch.ranks, " is not data_replicate x data_shard x tensor", contextName,
+                        " (", parallel.dataReplicate, " x ", parallel.dataShard, " x ", parallel.tensor,
+                        contextSize, " = ", parallel.ranks(), "). Works: ", ranksThatWork(parallel.ranks()),
                         *config.launch.ranks % others == 0 ? ", or data_shard: -1 (what is left)." : "."));
   if (config.model.program.empty() && config.model.numAttentionHeads % parallel.tensor != 0)
     report("parallel.tensor",
@@ -151,9 +181,81 @@ void Checks::checkParallel() {
            absl::StrCat("tensor (", parallel.tensor, ") does not divide data.sequence_length (",
                         config.data.sequenceLength, "). Works: false, or a sequence_length of ",
                         multiplesAround(config.data.sequenceLength, parallel.tensor), "."));
+  else if (hasContext)
+    checkContext();
+}
+
+/// Positions are shared in equal parts, in zigzag in two equal chunks each; heads in whole groups.
+void Checks::checkContext() {
+  const ParallelConfig &parallel = config.parallel;
+  const int64_t unit = parallel.sequenceUnit();
+  if (config.data.sequenceLength % unit != 0)
+    report("parallel.context.size",
+           absl::StrCat(
+               parallel.sequence ? absl::StrCat("with sequence, tensor (", parallel.tensor, ") x ") : "",
+               parallel.context.size, " ranks cannot share data.sequence_length (",
+               config.data.sequenceLength, ") in equal ",
+               parallel.context.zigzag() ? "pairs of chunks" : "parts", ". Works: a sequence_length of ",
+               multiplesAround(config.data.sequenceLength, unit), "."));
+  if (parallel.context.method != ContextMethod::AllToAll || !config.model.program.empty() ||
+      headsAreShared(config.model, parallel.tensor, parallel.context.size))
+    return;
+  std::vector<int64_t> works;
+  for (int64_t size = 2; size <= config.model.numAttentionHeads; ++size)
+    if (headsAreShared(config.model, parallel.tensor, size))
+      works.push_back(size);
+  report("parallel.context.size",
+         absl::StrCat("tensor (", parallel.tensor, ") x ", parallel.context.size,
+                      " ranks cannot share num_attention_heads (", config.model.numAttentionHeads, ", in ",
+                      config.model.numKeyValueHeads, " groups), as method all_to_all asks. Works: ",
+                      works.empty() ? "" : absl::StrCat(absl::StrJoin(works, ", "), ", or "),
+                      "method gather."));
+}
+
+/// The powers of two that divide a number, as a list: "1, 2 or 4".
+static std::string listHalvings(int64_t number) {
+  std::string list = "1";
+  for (int64_t power = 2; number % power == 0; power *= 2)
+    absl::StrAppend(&list, number % (power * 2) == 0 ? ", " : " or ", power);
+  return list;
+}
+
+/// The canonical sum: each data rank has one subtree, of whole microbatches. False where one was reported
+/// that says what the checks of batches would say.
+bool Checks::checkReduction() {
+  const TrainConfig &train = config.train;
+  if (train.reduction != ReductionKind::Canonical)
+    return true;
+  const ParallelConfig &parallel = config.parallel;
+  if (parallel.tensor > 1)
+    report("train.reduction",
+           absl::StrCat("canonical does not go with tensor (", parallel.tensor,
+                        "): the products of a layer are then sums over its ranks, which fewer ranks round "
+                        "otherwise. Works: parallel.tensor: 1, or fast."));
+  const int64_t dataRanks = parallel.dataRanks();
+  if (dataRanks < 1 || train.globalBatch % train.microBatch != 0)
+    return true;
+  const int64_t leaves = train.globalBatch / train.microBatch;
+  const bool isPower = (dataRanks & (dataRanks - 1)) == 0;
+  if (isPower && leaves % dataRanks == 0)
+    return true;
+  report("train.reduction",
+         absl::StrCat(
+             "canonical halves the ", leaves, " microbatches of a step (global_batch ", train.globalBatch,
+             " / micro_batch ", train.microBatch, ") until each of ", dataRanks,
+             " data ranks (data_replicate ", parallel.dataReplicate, " x data_shard ", parallel.dataShard,
+             ") has a part, ", isPower ? "which gives no whole microbatches" : "which no power of two does",
+             ". Works: ", listHalvings(leaves), " data ranks, ",
+             isPower ? absl::StrCat("a global_batch of ",
+                                    multiplesAround(train.globalBatch, dataRanks * train.microBatch), ", ")
+                     : "",
+             "or fast."));
+  return false;
 }
 
 void Checks::checkBatches() {
+  if (!checkReduction())
+    return;
   const TrainConfig &train = config.train;
   const int64_t dataRanks = config.parallel.dataRanks();
   const int64_t each = train.globalBatch / std::max<int64_t>(dataRanks, 1);
@@ -211,7 +313,7 @@ void Checks::checkDump() {
 /// Resolves a data_shard of -1. It stays where what is left is no whole number.
 static void deriveDataShard(Config &config) {
   ParallelConfig &parallel = config.parallel;
-  const int64_t others = parallel.dataReplicate * parallel.tensor;
+  const int64_t others = ranksBesideDataShard(parallel);
   const int64_t ranks = config.launch.ranks.value_or(others);
   if (parallel.dataShard == -1 && ranks % others == 0)
     parallel.dataShard = ranks / others;

@@ -23,6 +23,10 @@ void deriveDefaults(Config &config, const std::map<std::string, Origin> &origins
 void checkAcrossKeys(const Config &config, const std::map<std::string, Origin> &origins,
                      const Origin &fallback, Diagnostics &diagnostics);
 
+/// Whether the heads can be split over these ranks, axis after axis, so that no part has some heads of one
+/// group and some of another: groups first, then the heads of a group.
+bool headsAreShared(const ModelConfig &model, int64_t tensor, int64_t context);
+
 } // namespace weft
 
 #endif // WEFT_RUNTIME_CONFIG_CONFIGCHECKS_H

@@ -10,8 +10,7 @@
 
 namespace weft {
 
-/// The prime factors of a number, largest first.
-static std::vector<uint32_t> primeFactors(int64_t number) {
+std::vector<uint32_t> primeFactors(int64_t number) {
   std::vector<uint32_t> factors;
   for (int64_t factor = 2; factor <= number / factor; ++factor)
     for (; number % factor == 0; number /= factor)
@@ -37,10 +36,13 @@ Mesh meshOf(const Config &config) {
   };
   const std::vector<uint32_t> replicate = addAxes('r', config.parallel.dataReplicate);
   const std::vector<uint32_t> shard = addAxes('d', config.parallel.dataShard);
+  const std::vector<uint32_t> context = addAxes('c', config.parallel.context.size);
   const std::vector<uint32_t> tensor = addAxes('t', config.parallel.tensor);
   std::vector<uint32_t> data = replicate;
   data.insert(data.end(), shard.begin(), shard.end());
   mesh.roles = {{"data", data}, {"data_replicate", replicate}, {"data_shard", shard}, {"tensor", tensor}};
+  if (!context.empty())
+    mesh.roles.push_back({"context", context});
   return mesh;
 }
 

@@ -21,6 +21,7 @@ struct Compared {
   std::string path;
   const void *saved;
   const void *current;
+  bool isCanonical; ///< both runs add by the canonical tree
 };
 } // namespace
 
@@ -29,8 +30,10 @@ static void compareKey(const Compared &compared, std::vector<ResumeDifference> &
   std::string saved = render(compared.saved);
   std::string current = render(compared.current);
   if (saved != current)
-    differences.push_back(
-        {compared.path, saved, current, compared.key.mayChangeOnResume, compared.key.onChange});
+    differences.push_back({compared.path, saved, current, compared.key.mayChangeOnResume,
+                           compared.isCanonical && compared.key.isKeptByCanonical
+                               ? "train.reduction is canonical, so no bit changes"
+                               : compared.key.onChange});
 }
 
 /// True when both lists have the same length, and so their elements were compared instead.
@@ -46,16 +49,18 @@ static bool compareElements(const Compared &compared, std::vector<ResumeDifferen
   for (size_t i = 0; i < size; ++i)
     for (const Key &element : *compared.key.elements)
       compareKey({element, absl::StrCat(compared.path, "[", i, "].", element.path), saved.at(saved.member, i),
-                  current.at(current.member, i)},
+                  current.at(current.member, i), compared.isCanonical},
                  differences);
   return true;
 }
 
 std::vector<ResumeDifference> compareForResume(const Config &saved, const Config &current) {
   std::vector<ResumeDifference> differences;
+  const bool isCanonical = saved.train.reduction == ReductionKind::Canonical &&
+                           current.train.reduction == ReductionKind::Canonical;
   for (const Key &key : configSchema()) {
     Compared compared{key, key.path, isUsed(key, saved) ? &saved : nullptr,
-                      isUsed(key, current) ? &current : nullptr};
+                      isUsed(key, current) ? &current : nullptr, isCanonical};
     if (!compareElements(compared, differences))
       compareKey(compared, differences);
   }

@@ -62,7 +62,7 @@ std::string Condition::phrase() const {
   case Test::Positive:
     return absl::StrCat("with ", path, " > 0");
   case Test::OverOne:
-    return absl::StrCat("with ", path, " > 1");
+    return absl::StrCat("with ", path, values.empty() ? "" : " or ", absl::StrJoin(values, " or "), " > 1");
   case Test::NotEmpty:
     return absl::StrCat("with ", path);
   case Test::Empty:
@@ -84,7 +84,10 @@ static bool holds(const Condition &condition, const Config &config) {
   case Condition::Test::Positive:
     return renderField(key, &config) != "0";
   case Condition::Test::OverOne:
-    return renderField(key, &config) != "1";
+    return renderField(key, &config) != "1" ||
+           std::any_of(condition.values.begin(), condition.values.end(), [&](const std::string &other) {
+             return renderField(*findKey(other), &config) != "1";
+           });
   case Condition::Test::NotEmpty:
     return renderField(key, &config) != "[]";
   case Condition::Test::Empty:
@@ -230,7 +233,9 @@ const std::vector<Section> &configSections() {
       {"precision", "The types that values are rounded to."},
       {"precision.loss_scale", "Dynamic loss scaling, which keeps small fp16 gradients from vanishing."},
       {"parallel", "How many ranks share the work, and how: launch.ranks = data_replicate x data_shard x "
-                   "tensor."},
+                   "tensor x context.size."},
+      {"parallel.context", "Ranks that share the positions of each sample, for sequences that one rank "
+                           "cannot hold."},
       {"optimizer", "How gradients change parameters."},
       {"lr_schedule", "The learning rate of each step: a rise over the warmup, then the kind's own shape."},
       {"loss", "What is minimized besides the cross-entropy."},

@@ -29,11 +29,12 @@ struct Condition {
   Test test;
   /// The key that is looked at.
   std::string path;
-  /// Of OneOf.
+  /// Of OneOf. Of OverOne: further keys, of which one over 1 is enough.
   std::vector<std::string> values;
 
   /// "with optimizer.kind = adamw or lion", "with data.validation_fraction > 0", "with parallel.tensor > 1",
-  /// "with train.dump.steps", "without model.program".
+  /// "with parallel.data_shard or parallel.context.size > 1", "with train.dump.steps", "without
+  /// model.program".
   std::string phrase() const;
 };
 
@@ -67,8 +68,9 @@ public:
   Key &usedWithPositive(std::string otherPath) {
     return conditions.push_back({Condition::Test::Positive, std::move(otherPath), {}}), *this;
   }
-  Key &usedOverOne(std::string otherPath) {
-    return conditions.push_back({Condition::Test::OverOne, std::move(otherPath), {}}), *this;
+  /// This key over 1, or one of the others.
+  Key &usedOverOne(std::string otherPath, std::vector<std::string> orOthers = {}) {
+    return conditions.push_back({Condition::Test::OverOne, std::move(otherPath), std::move(orOthers)}), *this;
   }
   Key &usedWithAny(std::string otherPath) {
     return conditions.push_back({Condition::Test::NotEmpty, std::move(otherPath), {}}), *this;
@@ -80,6 +82,8 @@ public:
   Key &mayChange(std::string effect = "") {
     return mayChangeOnResume = true, onChange = std::move(effect), *this;
   }
+  /// With train.reduction canonical on both sides, a change of this key changes no bit.
+  Key &keptByCanonical() { return isKeptByCanonical = true, *this; }
   /// A resumed run with another value is refused, because of what the text says.
   Key &mustStay(std::string reason) { return mayChangeOnResume = false, onChange = std::move(reason), *this; }
 
@@ -110,6 +114,7 @@ public:
   const std::vector<Key> *elements = nullptr;
   std::vector<Condition> conditions;
   bool mayChangeOnResume = true;
+  bool isKeptByCanonical = false;
   std::string onChange;
 };
 

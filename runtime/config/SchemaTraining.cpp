@@ -132,6 +132,13 @@ static void addTrainKeys(std::vector<Key> &keys) {
       .atLeast(0)
       .atMost(9007199254740992)
       .mustStay("the data order would change");
+  add("reduction", fieldOf<&Config::train, &Train::reduction>(),
+      "The order of the additions that make sums over the global batch.")
+      .choice("fast", "as microbatches and ranks come: other numbers of data ranks round otherwise")
+      .choice("canonical",
+              "one binary tree over the microbatches in the order of samples: the same bits on 1, 2, 4, ... "
+              "data ranks and on every zero level; takes more memory, and no tensor ranks")
+      .mayChange("sums are rounded in another order, so bits differ from an unchanged run");
   add("on_nonfinite", fieldOf<&Config::train, &Train::onNonfinite>(),
       "What is done when the loss or a gradient is not finite.")
       .choice("skip", "the step changes nothing and the run goes on; of several such steps in a row the "

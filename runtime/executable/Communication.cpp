@@ -5,6 +5,8 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/executable/Communication.h"
 
+#include "kernels/collective/Fold.h"
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -22,7 +24,7 @@ std::string nameOf(CollectiveOp operation) { return std::string(name(operation))
 /// dimension.
 std::optional<CollectiveOp> collectiveOf(const KernelCall &call) {
   for (CollectiveOp operation : {CollectiveOp::AllGather, CollectiveOp::AllReduce,
-                                 CollectiveOp::ReduceScatter, CollectiveOp::AllToAll})
+                                 CollectiveOp::ReduceScatter, CollectiveOp::AllToAll, CollectiveOp::Shift})
     if (call.name == name(operation))
       return operation;
   return std::nullopt;
@@ -58,16 +60,18 @@ std::vector<CommunicationRow> rowsOf(const Executable &executable, const Program
     if (!operation)
       continue;
     const std::vector<int64_t> axes = axesOf(call);
+    const bool isTree = call.textOr("kind", "") == name(ReduceKind::Tree);
     auto found = std::find_if(rows.begin(), rows.end(), [&](const CommunicationRow &row) {
-      return row.operation == *operation && row.axes == axes;
+      return row.operation == *operation && row.axes == axes && row.isTree == isTree;
     });
     if (found == rows.end())
-      found = rows.insert(rows.end(), {index, *operation, axes, 0, {}});
+      found = rows.insert(rows.end(), {index, *operation, axes, 0, {}, isTree});
     ++found->once.calls;
     found->once.bytes += bytesSent(call, ranksAlong(executable.mesh, axes));
   }
   std::sort(rows.begin(), rows.end(), [](const CommunicationRow &a, const CommunicationRow &b) {
-    return std::tie(b.once.bytes, a.operation, a.axes) < std::tie(a.once.bytes, b.operation, b.axes);
+    return std::tie(b.once.bytes, a.operation, a.axes, a.isTree) <
+           std::tie(a.once.bytes, b.operation, b.axes, b.isTree);
   });
   return rows;
 }
@@ -106,8 +110,9 @@ std::string explainCommunication(const Executable &executable, const Program &pr
     const std::string &action = program.actions[row.action].name;
     absl::StrAppendFormat(&text, "  %-24s %-16s %-14s %8d calls %16d bytes\n",
                           row.runs == 1 ? action : absl::StrCat(action, " x ", row.runs),
-                          nameOf(row.operation), axesText(executable.mesh, row.axes), row.calls(),
-                          row.bytes());
+                          nameOf(row.operation),
+                          absl::StrCat(axesText(executable.mesh, row.axes), row.isTree ? " tree" : ""),
+                          row.calls(), row.bytes());
   }
   return text;
 }

@@ -17,13 +17,14 @@
 
 namespace weft {
 
-/// The collectives of one operation over one set of axes, in one action of a program.
+/// The collectives of one operation and order of additions over one set of axes, in one action of a program.
 struct CommunicationRow {
   uint32_t action = 0; ///< index into Program::actions
   CollectiveOp operation = CollectiveOp::AllReduce;
   std::vector<int64_t> axes; ///< of the mesh, major to minor
   int64_t runs = 0;          ///< of the action in one run of the program
   Traffic::Count once;       ///< in one run of the action
+  bool isTree = false;       ///< reductions by the canonical tree
 
   int64_t calls() const { return runs * once.calls; }
   int64_t bytes() const { return runs * once.bytes; }

@@ -64,7 +64,7 @@ private:
       return "";
     std::string text = absl::StrCat(" of ", absl::StrJoin(placement.globalShape, "x"), " split");
     for (const DimensionSplit &split : placement.dimensions)
-      absl::StrAppend(&text, " ", axisNames(split.axes));
+      absl::StrAppend(&text, split.zigzag ? " zigzag " : " ", axisNames(split.axes));
     return text;
   }
 

@@ -61,6 +61,9 @@ std::vector<int64_t> Mesh::group(int64_t rank, std::span<const uint32_t> which) 
 }
 
 Extent partOf(const Mesh &mesh, int64_t rank, int64_t size, const DimensionSplit &split) {
+  if (split.zigzag)
+    return {stretchesOf(mesh, rank, size, split).front().start, size / mesh.sizeOf(split.axes),
+            size / mesh.sizeOf(split.axes)};
   Extent extent{0, size, size};
   for (uint32_t axis : split.axes) {
     int64_t parts = mesh.axes[axis].size, index = mesh.coordinate(rank, axis);
@@ -71,6 +74,14 @@ Extent partOf(const Mesh &mesh, int64_t rank, int64_t size, const DimensionSplit
     extent.size = each;
   }
   return extent;
+}
+
+std::vector<Extent> stretchesOf(const Mesh &mesh, int64_t rank, int64_t size, const DimensionSplit &split) {
+  if (!split.zigzag)
+    return {partOf(mesh, rank, size, split)};
+  const int64_t parts = mesh.sizeOf(split.axes), index = mesh.indexOf(rank, split.axes);
+  const int64_t chunk = size / (2 * parts);
+  return {{index * chunk, chunk, chunk}, {(2 * parts - 1 - index) * chunk, chunk, chunk}};
 }
 
 std::vector<Extent> partOf(const Mesh &mesh, int64_t rank, const TensorPlacement &placement) {

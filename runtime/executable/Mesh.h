@@ -3,8 +3,9 @@
 // A job's ranks are the points of a mesh of named axes; the last axis varies fastest with the rank. A
 // dimension of a tensor may be split over axes, major to minor: each axis cuts what the ones before it left
 // by ceiling division, so at every level the last part may be shorter than the others. A rank's memory always
-// has the size of a whole part; what lies behind the valid elements is unspecified. No axes, no splits: one
-// rank, and every tensor whole.
+// has the size of a whole part; what lies behind the valid elements is unspecified. In zigzag a dimension is
+// cut into twice as many equal chunks as there are parts, n, and part i is chunks i and 2n - 1 - i. No axes,
+// no splits: one rank, and every tensor whole.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_EXECUTABLE_MESH_H
@@ -53,6 +54,7 @@ struct Mesh {
 /// How one dimension is split over axes of the mesh, major to minor.
 struct DimensionSplit {
   std::vector<uint32_t> axes;
+  bool zigzag = false;
   bool operator==(const DimensionSplit &) const = default;
 };
 
@@ -72,8 +74,12 @@ struct Extent {
   bool operator==(const Extent &) const = default;
 };
 
-/// What `rank` holds of a dimension of `size` elements.
+/// What `rank` holds of a dimension of `size` elements; in zigzag, of as many elements, where the first of
+/// the two chunks starts.
 Extent partOf(const Mesh &mesh, int64_t rank, int64_t size, const DimensionSplit &split);
+/// The stretches that `rank` holds of a dimension, in the order of its memory: one, of which `size` may be
+/// more than is valid, or the two chunks of a zigzag.
+std::vector<Extent> stretchesOf(const Mesh &mesh, int64_t rank, int64_t size, const DimensionSplit &split);
 /// What `rank` holds of a tensor: one extent per dimension of the global shape.
 std::vector<Extent> partOf(const Mesh &mesh, int64_t rank, const TensorPlacement &placement);
 /// True for one of the ranks that hold the same part: the one whose coordinates on all other axes are 0.

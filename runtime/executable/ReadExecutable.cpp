@@ -54,7 +54,7 @@ private:
   static Command convert(const format::Command *from);
   TensorType convert(const format::TensorType *from);
   TensorPlacement convert(const format::Placement *from);
-  DimensionSplit convert(const format::Split *from) { return {numbers(from->axes())}; }
+  DimensionSplit convert(const format::Split *from) { return {numbers(from->axes()), from->zigzag()}; }
   MeshAxis convert(const format::Axis *from) { return {text(from->name()), from->size()}; }
   MeshRole convert(const format::Role *from) { return {text(from->name()), numbers(from->axes())}; }
   KernelEntry convert(const format::Kernel *from);

@@ -133,6 +133,9 @@ absl::Status verifyVariables(const Executable &executable) {
     if (absl::Status status = checkPlacement(executable.mesh, variable.placement, variable.type);
         !status.ok())
       return broken(what, ": ", status.message());
+    for (const DimensionSplit &split : variable.placement.dimensions)
+      if (split.zigzag)
+        return broken(what, ": it is stored in zigzag; the parts of variables are contiguous");
     if (absl::Status status = verifyInitializer(variable); !status.ok())
       return status;
     ranges.push_back({range, &variable});

@@ -50,6 +50,11 @@ absl::Status checkPlacement(const Mesh &mesh, const TensorPlacement &placement, 
     used.insert(used.end(), split.axes.begin(), split.axes.end());
   if (absl::Status status = checkAxes<uint32_t>(mesh, used); !status.ok())
     return broken("placement: ", status.message());
+  for (size_t i = 0; i < placement.dimensions.size(); ++i)
+    if (const DimensionSplit &split = placement.dimensions[i];
+        split.zigzag && placement.globalShape[i] % (2 * mesh.sizeOf(split.axes)) != 0)
+      return broken("placement: dimension ", i, " of ", global.str(), " is in zigzag over ",
+                    mesh.sizeOf(split.axes), " ranks, and no multiple of ", 2 * mesh.sizeOf(split.axes));
   TensorType part{type.dtype, {}};
   for (const Extent &extent : partOf(mesh, 0, placement)) // parts have the same size on all ranks
     part.shape.push_back(extent.size);

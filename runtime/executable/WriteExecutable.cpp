@@ -54,7 +54,7 @@ Offset<format::Placement> pack(FlatBufferBuilder &builder, const TensorPlacement
     return 0;
   std::vector<Offset<format::Split>> splits;
   for (const DimensionSplit &split : placement.dimensions)
-    splits.push_back(format::CreateSplit(builder, builder.CreateVector(split.axes)));
+    splits.push_back(format::CreateSplit(builder, builder.CreateVector(split.axes), split.zigzag));
   auto shape = builder.CreateVector(placement.globalShape);
   return format::CreatePlacement(builder, shape, builder.CreateVector(splits));
 }

@@ -39,6 +39,18 @@ const char *recipeText(PrecisionRecipe recipe) {
   return "";
 }
 
+const char *methodText(ContextMethod method) {
+  switch (method) {
+  case ContextMethod::Gather:
+    return "gather";
+  case ContextMethod::AllToAll:
+    return "all-to-all";
+  case ContextMethod::Ring:
+    return "ring";
+  }
+  return "";
+}
+
 /// (category, bytes) of the plan's rows.
 std::vector<std::pair<std::string, uint64_t>> categories(const MemoryPlan &plan) {
   std::vector<std::pair<std::string, uint64_t>> sums;
@@ -67,8 +79,11 @@ std::string describeRanks(const ParallelConfig &parallel) {
   if (parallel.tensor > 1)
     factors.push_back(
         absl::StrCat("tensor ", parallel.tensor, parallel.sequence ? " (sequence parallel)" : ""));
+  if (parallel.context.size > 1)
+    factors.push_back(
+        absl::StrCat("context ", parallel.context.size, " (", methodText(parallel.context.method), ")"));
   std::string text = absl::StrCat(ranks, " ranks: ", absl::StrJoin(factors, " x "));
-  if (parallel.dataShard > 1)
+  if (parallel.dataShard > 1 || parallel.context.size > 1)
     absl::StrAppend(&text, ", zero ", parallel.zero);
   return text;
 }

@@ -23,29 +23,38 @@ DataRank dataRankOf(const Mesh &mesh, int64_t rank) {
   return result;
 }
 
-absl::Status checkBatchInput(const Executable &executable, const Program &program, const ProgramInput &input,
-                             int64_t rank, const TensorType &each, bool perMicrobatch) {
+absl::StatusOr<SequencePart> bindBatchInput(const Executable &executable, const Program &program,
+                                            const ProgramInput &input, int64_t rank, const TensorType &each,
+                                            bool perMicrobatch) {
   const auto misfit = [&](const std::string &what) {
     return withExitCode(absl::FailedPreconditionError(
                             absl::StrCat("program '", program.name, "': input '", input.name, "' ", what)),
                         ExitCode::Config);
   };
-  if (input.type != each || input.perMicrobatch != perMicrobatch)
-    return misfit(absl::StrCat("is ", input.type.str(), input.perMicrobatch ? " per microbatch" : " once",
+  const bool hasPositions = each.shape.size() > 1;
+  TensorType given = input.type; // with whole samples
+  if (hasPositions && input.placement.globalShape.size() > 1 && given.shape.size() > 1)
+    given.shape[1] = input.placement.globalShape[1];
+  if (given != each || input.perMicrobatch != perMicrobatch)
+    return misfit(absl::StrCat("is ", given.str(), input.perMicrobatch ? " per microbatch" : " once",
                                ", the run file needs ", each.str(),
                                perMicrobatch ? " per microbatch" : " once",
                                " (train.micro_batch, data.sequence_length)"));
   const DataRank data = dataRankOf(executable.mesh, rank);
+  const int64_t length = hasPositions ? each.shape[1] : 1;
   if (data.count == 1 && input.placement.whole())
-    return absl::OkStatus();
-  std::vector<Extent> expected;
+    return SequencePart(length);
+  std::vector<Extent> expected, found = partOf(executable.mesh, rank, input.placement);
   for (size_t d = 0; d < each.shape.size(); ++d)
     expected.push_back({d == 0 ? data.index * each.shape[0] : 0, each.shape[d], each.shape[d]});
-  if (partOf(executable.mesh, rank, input.placement) == expected)
-    return absl::OkStatus();
+  if (hasPositions && found.size() > 1)
+    expected[1] = found[1];
+  if (found == expected)
+    return hasPositions ? SequencePart(executable.mesh, rank, length, input.placement.dimensions[1])
+                        : SequencePart(length);
   return misfit(absl::StrCat("is not split over its samples among ", data.count,
-                             " data ranks, and over nothing else: the trainer gives each of them samples of "
-                             "its own, whole"));
+                             " data ranks, and over nothing else but their positions: the trainer gives each "
+                             "of them samples of its own"));
 }
 
 } // namespace weft

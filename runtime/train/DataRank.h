@@ -10,8 +10,9 @@
 
 #include "runtime/config/Config.h"
 #include "runtime/executable/Executable.h"
+#include "runtime/train/SequencePart.h"
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 
 namespace weft {
 
@@ -23,11 +24,12 @@ struct DataRank {
 
 DataRank dataRankOf(const Mesh &mesh, int64_t rank);
 
-/// Whether a batch input of a program takes what this data rank reads: rows of `batch` samples each, the data
-/// ranks one after another, every other dimension whole. `each` is what one rank gives. FailedPrecondition
-/// (exit code config) says what does not fit; `program` names it.
-absl::Status checkBatchInput(const Executable &executable, const Program &program, const ProgramInput &input,
-                             int64_t rank, const TensorType &each, bool perMicrobatch);
+/// How a batch input of a program takes what this data rank reads: rows of samples, the data ranks one after
+/// another; of each sample the positions of the result, and every other dimension whole. `each` is what one
+/// data rank gives. FailedPrecondition (exit code config) says what does not fit; `program` names it.
+absl::StatusOr<SequencePart> bindBatchInput(const Executable &executable, const Program &program,
+                                            const ProgramInput &input, int64_t rank, const TensorType &each,
+                                            bool perMicrobatch);
 
 } // namespace weft
 

@@ -8,6 +8,7 @@
 
 #include "runtime/support/ExitCode.h"
 #include "runtime/train/StepProgram.h"
+#include "runtime/train/TreeSum.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -32,21 +33,25 @@ absl::StatusOr<Evaluator> Evaluator::bind(Executor &executor, Communicator &comm
   evaluator.communicator = &communicator;
   evaluator.rank = dataRankOf(executor.executable().mesh, communicator.rank());
   evaluator.program = *program;
-  const std::pair<const char *, HostTensor *> inputs[] = {{"tokens", &evaluator.tokens},
-                                                          {"targets", &evaluator.targets}};
+  const std::pair<const char *, Input *> inputs[] = {{"tokens", &evaluator.tokens},
+                                                     {"targets", &evaluator.targets}};
   const TensorType expected = {DType::I32, {config.train.microBatch, config.data.sequenceLength}};
   const Program &source = executor.executable().programs[program->index];
-  for (auto [name, tensor] : inputs) {
+  for (auto [name, bound] : inputs) {
     absl::StatusOr<HostTensor> found = executor.input(*program, name);
     if (!found.ok())
       return withExitCode(found.status(), ExitCode::Config);
-    *tensor = *found;
-    for (const ProgramInput &input : source.inputs)
-      if (input.name == name)
-        if (absl::Status status =
-                checkBatchInput(executor.executable(), source, input, communicator.rank(), expected, false);
-            !status.ok())
-          return status;
+    bound->tensor = *found;
+    bound->samples.resize(static_cast<size_t>(expected.elements()));
+    for (const ProgramInput &input : source.inputs) {
+      if (input.name != name)
+        continue;
+      absl::StatusOr<SequencePart> part =
+          bindBatchInput(executor.executable(), source, input, communicator.rank(), expected, false);
+      if (!part.ok())
+        return part.status();
+      bound->part = *part;
+    }
   }
   const std::pair<const char *, HostTensor *> outputs[] = {{"loss_sum", &evaluator.lossSum},
                                                            {"target_tokens", &evaluator.targetTokens}};
@@ -74,14 +79,14 @@ void Evaluator::countBytes(std::span<const int32_t> ids) {
       targetBytes += bytesOfToken[static_cast<size_t>(id)];
 }
 
-/// This rank's rows of a batch.
+/// This rank's rows of a batch, and its positions of them.
 absl::Status Evaluator::fill(int64_t run) {
   const size_t length = static_cast<size_t>(data->sequenceLength());
   const int64_t firstSample = (run * rank.count + rank.index) * microBatch;
   for (int64_t i = 0; i < microBatch; ++i) {
     const size_t begin = static_cast<size_t>(i) * length;
-    std::span<int32_t> ids = tokens.as<int32_t>().subspan(begin, length);
-    std::span<int32_t> wanted = targets.as<int32_t>().subspan(begin, length);
+    std::span<int32_t> ids = std::span(tokens.samples).subspan(begin, length);
+    std::span<int32_t> wanted = std::span(targets.samples).subspan(begin, length);
     if (firstSample + i >= samples) {
       std::fill(ids.begin(), ids.end(), 0);
       std::fill(wanted.begin(), wanted.end(), kNoTarget);
@@ -92,11 +97,14 @@ absl::Status Evaluator::fill(int64_t run) {
     if (rank.counts)
       countBytes(wanted);
   }
+  for (Input *input : {&tokens, &targets})
+    input->part.copy(input->samples, input->tensor.as<int32_t>());
   return absl::OkStatus();
 }
 
 absl::StatusOr<Evaluation> Evaluator::evaluate() {
-  double sum = 0, tokensSeen = 0;
+  TreeSum losses;
+  double tokensSeen = 0;
   targetBytes = 0;
   const int64_t atOnce = rank.count * microBatch;
   for (int64_t run = 0; run * atOnce < samples; ++run) {
@@ -104,13 +112,14 @@ absl::StatusOr<Evaluation> Evaluator::evaluate() {
       return status;
     if (absl::Status status = executor->run(program); !status.ok())
       return status;
-    sum += scalarOf(lossSum);
+    losses.add(scalarOf(lossSum));
     tokensSeen += scalarOf(targetTokens);
   }
   if (absl::Status status = communicator->allReduce(std::as_writable_bytes(std::span(&targetBytes, 1)),
                                                     DType::I64, ReduceKind::Sum);
       !status.ok())
     return status;
+  double sum = losses.total();
   if (std::isnan(sum)) // whose sign means nothing
     sum = std::numeric_limits<double>::quiet_NaN();
   return Evaluation{sum / std::max(tokensSeen, 1.0),

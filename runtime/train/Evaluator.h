@@ -47,7 +47,14 @@ private:
   ProgramHandle program;
   std::shared_ptr<const TrainingData> data;
   std::vector<int64_t> bytesOfToken;
-  HostTensor tokens, targets, lossSum, targetTokens;
+  /// An input, and what it takes of the samples that were read.
+  struct Input {
+    HostTensor tensor;
+    SequencePart part{0};
+    std::vector<int32_t> samples;
+  };
+  Input tokens, targets;
+  HostTensor lossSum, targetTokens;
   DataRank rank;
   int64_t microBatch = 0; ///< samples that one rank takes at once
   int64_t samples = 0;

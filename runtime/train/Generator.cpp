@@ -9,6 +9,7 @@
 #include "runtime/support/ExitCode.h"
 #include "runtime/support/InitialValues.h"
 #include "runtime/tokenizer/StreamingDecoder.h"
+#include "runtime/train/SequencePart.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -24,11 +25,13 @@ namespace {
 struct GenerateProgram {
   ProgramHandle program;
   std::span<int32_t> tokens;
+  std::vector<int32_t> text; ///< of which `tokens` are `part`
+  SequencePart part{0};
   std::span<int64_t> position;
   std::span<const float> logits;
 };
 
-absl::StatusOr<GenerateProgram> bindProgram(const Executor &executor) {
+absl::StatusOr<GenerateProgram> bindProgram(const Executor &executor, int64_t rank) {
   absl::StatusOr<ProgramHandle> program = executor.program("generate");
   if (!program.ok())
     return withExitCode(program.status(), ExitCode::Config);
@@ -47,7 +50,18 @@ absl::StatusOr<GenerateProgram> bindProgram(const Executor &executor) {
                          position->type->str(), " and gives logits ", logits->type->str(),
                          "; needed are tokens tensor<1xTxi32>, position tensor<i64>, logits tensor<Vxf32>")),
         ExitCode::Config);
-  return GenerateProgram{*program, tokens->as<int32_t>(), position->as<int64_t>(), logits->as<float>()};
+  GenerateProgram bound{*program,        tokens->as<int32_t>(),   {},
+                        SequencePart(0), position->as<int64_t>(), logits->as<float>()};
+  const Executable &executable = executor.executable();
+  for (const ProgramInput &input : executable.programs[program->index].inputs)
+    if (input.name == "tokens") {
+      const bool isSplit = input.placement.globalShape.size() == 2;
+      const int64_t length = isSplit ? input.placement.globalShape[1] : input.type.elements();
+      bound.text.resize(static_cast<size_t>(length));
+      bound.part = isSplit ? SequencePart(executable.mesh, rank, length, input.placement.dimensions[1])
+                           : SequencePart(length);
+    }
+  return bound;
 }
 
 } // namespace
@@ -73,9 +87,9 @@ int32_t sampleToken(std::span<const float> logits, double temperature, int64_t t
   return order[std::min(picked, count - 1)];
 }
 
-absl::Status generateText(Executor &executor, const Tokenizer &tokenizer, const GenerateConfig &options,
-                          const std::function<void(std::string_view)> &text) {
-  absl::StatusOr<GenerateProgram> bound = bindProgram(executor);
+absl::Status generateText(Executor &executor, int64_t rank, const Tokenizer &tokenizer,
+                          const GenerateConfig &options, const std::function<void(std::string_view)> &text) {
+  absl::StatusOr<GenerateProgram> bound = bindProgram(executor, rank);
   if (!bound.ok())
     return bound.status();
   std::vector<int32_t> ids;
@@ -86,9 +100,10 @@ absl::Status generateText(Executor &executor, const Tokenizer &tokenizer, const 
   const InitialValues random(static_cast<uint64_t>(options.seed), "generate");
   StreamingDecoder decoder(tokenizer);
   for (int64_t i = 0; i < options.maxTokens; ++i) {
-    const size_t length = std::min(ids.size(), bound->tokens.size());
-    std::fill(bound->tokens.begin(), bound->tokens.end(), 0);
-    std::copy(ids.end() - static_cast<int64_t>(length), ids.end(), bound->tokens.begin());
+    const size_t length = std::min(ids.size(), bound->text.size());
+    std::fill(bound->text.begin(), bound->text.end(), 0);
+    std::copy(ids.end() - static_cast<int64_t>(length), ids.end(), bound->text.begin());
+    bound->part.copy(bound->text, bound->tokens);
     bound->position[0] = static_cast<int64_t>(length) - 1;
     if (absl::Status status = executor.run(bound->program); !status.ok())
       return status;

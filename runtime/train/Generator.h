@@ -20,8 +20,9 @@ namespace weft {
 /// Samples up to options.maxTokens tokens behind options.prompt, and hands out their text as it comes; the
 /// prompt itself is not handed out. Ends early at the end of a document. A text longer than the program's
 /// sequence is continued from its last tokens. Tokens that the tokenizer does not know are never sampled.
-absl::Status generateText(Executor &executor, const Tokenizer &tokenizer, const GenerateConfig &options,
-                          const std::function<void(std::string_view)> &text);
+/// `rank`: of the executable's mesh, whose ranks may each take a part of the text.
+absl::Status generateText(Executor &executor, int64_t rank, const Tokenizer &tokenizer,
+                          const GenerateConfig &options, const std::function<void(std::string_view)> &text);
 
 /// The token that `uniform` in [0, 1) picks: of the `topK` likeliest (0: all), by softmax(logits /
 /// temperature); the likeliest where the temperature is 0.

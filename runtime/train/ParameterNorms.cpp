@@ -76,7 +76,7 @@ const TensorPlacement *ParameterNorms::gradientPlacement(const Variable &paramet
 
 void ParameterNorms::observe(const CommandRecord &record) {
   if (record.call == nullptr || record.call->name != "squared_norm" || record.call->operands.size() != 1 ||
-      record.call->results.size() != 1 || record.call->results[0] != TensorType{DType::F64, {}})
+      record.call->results.size() != 1 || record.call->results[0].dtype != DType::F64)
     return;
   for (Parameter &parameter : parameters) {
     const Variable &variable = executable.variables[parameter.variable];
@@ -86,9 +86,21 @@ void ParameterNorms::observe(const CommandRecord &record) {
     if (!placement)
       continue;
     const bool owned = ownsPart(executable.mesh, communicator.rank(), *placement);
-    parameter.squaredGradient =
-        owned ? valueAt<double>(static_cast<const std::byte *>(record.results[0]), 0) : 0.0;
+    parameter.squaredGradient = 0.0;
+    const int64_t sums = owned ? validSums(*record.call, *placement) : 0;
+    for (int64_t i = 0; i < sums; ++i)
+      *parameter.squaredGradient += valueAt<double>(static_cast<const std::byte *>(record.results[0]), i);
   }
+}
+
+/// How many of the sums of squares in a call's result are those of rows: one, or this rank's rows without the
+/// padding behind them.
+int64_t ParameterNorms::validSums(const KernelCall &call, const TensorPlacement &placement) const {
+  if (!call.has("rows") || placement.whole())
+    return call.results[0].elements();
+  return partOf(executable.mesh, communicator.rank(),
+                placement)[static_cast<size_t>(call.integerOr("rows", 0))]
+      .valid;
 }
 
 /// The sums of squares of a parameter's elements, and of what the step changed, over what this rank owns.

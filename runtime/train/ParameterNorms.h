@@ -42,6 +42,8 @@ private:
   };
   const TensorPlacement *gradientPlacement(const Variable &parameter, const TensorType &gradient) const;
 
+  int64_t validSums(const KernelCall &call, const TensorPlacement &placement) const;
+
   const Executable &executable;
   Communicator &communicator;
   std::vector<Parameter> parameters;

@@ -70,9 +70,10 @@ absl::Status StepProgram::bindInputs(const Config &config, int64_t rank) {
     return misfit(absl::StrCat("program 'step' has ", source.microbatches,
                                " microbatches, the run file has train.global_batch / (train.micro_batch x ",
                                config.parallel.dataRanks(), " data ranks) = ", config.microBatches()));
-  unusedTokens.resize(b * t);
+  tokens.resize(b * t);
+  targets.resize(b * t);
   unusedSampleIds.resize(b);
-  batches.assign(source.microbatches, {unusedTokens, unusedTokens, unusedSampleIds});
+  batches.assign(source.microbatches, {tokens, targets, unusedSampleIds});
   for (const ProgramInput &input : source.inputs) {
     if (input.name == "step") {
       if (input.type != TensorType{DType::I64, {}} || input.perMicrobatch)
@@ -87,16 +88,19 @@ absl::Status StepProgram::bindInputs(const Config &config, int64_t rank) {
       return misfit(absl::StrCat("program 'step' asks for the input '", input.name,
                                  "'; the trainer gives tokens, targets, sample_ids and step"));
     const TensorType expected = isIds ? TensorType{DType::I64, {b}} : TensorType{DType::I32, {b, t}};
-    if (absl::Status status = checkBatchInput(executable, source, input, rank, expected, true); !status.ok())
-      return status;
+    absl::StatusOr<SequencePart> part = bindBatchInput(executable, source, input, rank, expected, true);
+    if (!part.ok())
+      return part.status();
     for (uint32_t m = 0; m < source.microbatches; ++m) {
       absl::StatusOr<HostTensor> slot = executor->input(program, input.name, m);
       if (!slot.ok())
         return slot.status();
       if (isIds)
         batches[m].sampleIds = slot->as<int64_t>();
-      else
+      else if (part->isWhole())
         (input.name == "tokens" ? batches[m].tokens : batches[m].targets) = slot->as<int32_t>();
+      else
+        parts.push_back({m, input.name == "tokens" ? tokens : targets, slot->as<int32_t>(), *part});
     }
   }
   return absl::OkStatus();
@@ -121,9 +125,13 @@ absl::Status StepProgram::bindOutputs() {
 }
 
 absl::Status StepProgram::fill(int64_t step, DataLoader &loader) {
-  for (size_t m = 0; m < batches.size(); ++m)
+  for (size_t m = 0; m < batches.size(); ++m) {
     if (absl::Status status = loader.read(step, static_cast<int64_t>(m), batches[m]); !status.ok())
       return withExitCode(status, ExitCode::Data);
+    for (const PartInput &input : parts)
+      if (input.microbatch == m)
+        input.part.copy(input.samples, input.input);
+  }
   if (!stepNumber.empty())
     stepNumber[0] = step + 1;
   return absl::OkStatus();

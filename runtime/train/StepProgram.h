@@ -11,6 +11,7 @@
 #include "runtime/config/Config.h"
 #include "runtime/data/DataLoader.h"
 #include "runtime/exec/Executor.h"
+#include "runtime/train/SequencePart.h"
 
 #include <optional>
 #include <utility>
@@ -46,12 +47,21 @@ private:
   absl::Status bindInputs(const Config &config, int64_t rank);
   absl::Status bindOutputs();
 
+  /// An input that takes a part of each sample, which is first read whole.
+  struct PartInput {
+    size_t microbatch;
+    std::span<const int32_t> samples;
+    std::span<int32_t> input;
+    SequencePart part;
+  };
+
   Executor *executor;
   ProgramHandle program;
-  std::vector<Microbatch> batches;      ///< where each microbatch goes; unused parts point into `unused`
-  std::vector<int32_t> unusedTokens;    ///< for a program without tokens or targets
+  std::vector<Microbatch> batches;      ///< where each microbatch goes: to inputs, or to what follows
+  std::vector<int32_t> tokens, targets; ///< whole samples, for a program that takes a part or none of them
   std::vector<int64_t> unusedSampleIds; ///< for a program without sample ids
-  std::span<int64_t> stepNumber;        ///< empty when the program does not ask for it
+  std::vector<PartInput> parts;
+  std::span<int64_t> stepNumber; ///< empty when the program does not ask for it
   std::vector<std::pair<std::string, HostTensor>> outputs;
 };
 

@@ -94,7 +94,7 @@ bool matches(const std::string &name, const std::vector<std::string> &patterns) 
 struct Layout {
   SafetensorsHeader header;
   int64_t values = 0;
-  /// By command, then microbatch, then result.
+  /// By command, then run of it, then result.
   absl::flat_hash_map<std::tuple<uint32_t, uint32_t, uint32_t>, int64_t> places;
 };
 
@@ -128,7 +128,7 @@ absl::StatusOr<Layout> layOut(const std::vector<NamedValue> &all, const std::vec
   Layout layout{*std::move(header), static_cast<int64_t>(order.size()), {}};
   for (const SafetensorsEntry &entry : layout.header.entries) {
     const NamedValue &value = *byName[entry.name];
-    layout.places[{value.command, value.microbatch, value.result}] = entry.begin;
+    layout.places[{value.command, value.run, value.result}] = entry.begin;
   }
   return layout;
 }
@@ -145,7 +145,9 @@ std::vector<NamedValue> namedValues(const Executable &executable, ProgramHandle 
   std::vector<NamedValue> values;
   absl::flat_hash_map<std::string, int64_t> seen;
   const Program &source = executable.programs[program.index];
+  std::vector<uint32_t> runs(source.actions.size());
   for (const ScheduleItem &item : source.schedule) {
+    const uint32_t run = runs[item.action]++;
     const Action &action = source.actions[item.action];
     for (uint32_t i = 0; i < action.commandCount; ++i) {
       const Command &command = source.commands[action.firstCommand + i];
@@ -160,7 +162,7 @@ std::vector<NamedValue> namedValues(const Executable &executable, ProgramHandle 
         absl::StrAppend(&name, "#", occurrence);
       for (uint32_t result = 0; result < command.resultCount; ++result)
         values.push_back({result == 0 ? name : absl::StrCat(name, ".", result), call.results[result],
-                          action.firstCommand + i, item.microbatch, result});
+                          action.firstCommand + i, run, result});
     }
   }
   return values;
@@ -176,9 +178,11 @@ absl::StatusOr<int64_t> dumpStep(Executor &executor, StepProgram &step,
   DumpFile output(file);
   const std::string head = checkpoint::formatSafetensorsHeader(layout->header);
   output.write(head.data(), head.size(), 0);
+  absl::flat_hash_map<uint32_t, uint32_t> runs;
   executor.setObserver([&](const CommandRecord &record) {
+    const uint32_t run = runs[record.command]++;
     for (uint32_t result = 0; record.call && result < record.results.size(); ++result) {
-      auto place = layout->places.find({record.command, record.microbatch, result});
+      auto place = layout->places.find({record.command, run, result});
       if (place != layout->places.end())
         output.write(record.results[result], static_cast<size_t>(record.call->results[result].bytes()),
                      place->second);

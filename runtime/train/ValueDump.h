@@ -31,7 +31,7 @@ struct NamedValue {
   std::string name;
   TensorType type;
   uint32_t command;
-  uint32_t microbatch; ///< kNone where the action runs once
+  uint32_t run; ///< of the runs of its command in one step, from 0
   uint32_t result;
 };
 

@@ -46,9 +46,20 @@ class CheckPhasesTest(SystemTest):
             ["data_shard=2", "zero=1", "data_replicate=2"],
             ["data_shard=2", "zero=2", "tensor=2"],
             ["data_shard=2", "zero=3", "tensor=4", "sequence=true"],
+            ["data_shard=2", "zero=2", "tensor=2", "context.size=2"],
+            ["data_shard=2", "zero=3", "tensor=2", "context.size=2", "context.method=all_to_all"],
+            ["data_shard=2", "zero=1", "tensor=2", "sequence=true", "context.size=2", "context.method=ring"],
+            ["zero=3", "context.size=4", "context.method=ring"],
         ):
             for path in (plain, tied):
                 self.holds(path, *[argument for key in keys for argument in ("--set", f"parallel.{key}")])
+
+    def test_the_canonical_sum(self):
+        plain, tied = self.runFile(), self.runFile("tied.yaml", tied=", tie_word_embeddings: true")
+        for keys in (["data_shard=1"], ["data_shard=4"], ["data_shard=2", "zero=2", "data_replicate=2"], ["data_shard=8", "zero=3"]):
+            for path in (plain, tied):
+                self.holds(path, "--set", "train.reduction=canonical",
+                           *[argument for key in keys for argument in ("--set", f"parallel.{key}")])
 
     def test_every_model_of_the_zoo_on_three_meshes(self):
         """The zoo is what is compared with other implementations: query groups, tied embeddings, biases, rotary scalings."""

@@ -90,7 +90,25 @@ def tensorParallel():
                  ("norm weights", reduction(t, 4 * NORMS)), norm)
 
 
-SCHEMES = [*dataParallel(), *tensorParallel()]
+def contextParallel():
+    """Four ranks read the same samples. By the placement of parameters they are as data ranks; attention is what is new."""
+    c, m, p = 4, microbatches(1), 4 * PARAMETERS
+    queries, keys = 4 * TOKENS * HEADS * HEAD, 4 * TOKENS * GROUPS * HEAD  # bytes of one layer's, of whole samples
+    common = reduction(c, p), ("target count, loss", scalars(c, 8, 4))
+    gathered = m * LAYERS * 4 * share(c, keys)
+    yield Scheme("CP, gather", "context: {size: 4, method: gather}", gathered + common[0], common[1])
+    # Around the ring: keys and values in each direction, their gradients once more than blocks meet, to come home.
+    around, positions = m * LAYERS * (4 * share(c, keys) + 2 * keys), m * LAYERS * 2 * share(c, 4 * TOKENS)
+    yield Scheme("CP, ring", "context: {size: 4, method: ring}", around + common[0], ("positions", positions), common[1])
+    c = 2  # as many as key groups: each rank has one
+    common = reduction(c, p), ("target count, loss", scalars(c, 8, 4))
+    exchanged = m * LAYERS * 4 * (share(c, queries // c) + share(c, keys // c))
+    yield Scheme("CP, all-to-all", "context: {size: 2, method: all_to_all}", exchanged + common[0], common[1])
+    yield Scheme("CP, gather, ZeRO-1", "context: {size: 2, method: gather}, zero: 1",
+                 m * LAYERS * 4 * share(c, keys) + 2 * share(c, p), ("target count, loss, norm", scalars(c, 8, 4, 8)))
+
+
+SCHEMES = [*dataParallel(), *tensorParallel(), *contextParallel()]
 
 
 class PageTest(TrainingTest):
@@ -128,7 +146,7 @@ class Communication(PageTest):
             with self.subTest(scheme.name):
                 printed = self.passes(*self.training(scheme.name, f"parallel={{{scheme.parallel}}}", "train.steps=3"), "--profile")
                 self.assertIn(f"communication: one step, {scheme.total} bytes sent by this rank, {scheme.total} compiled\n", printed)
-                rows = re.findall(r"^  (?:all_\w+|reduce_scatter) +(\d+) +(\d+) +(\d+) +(\d+)$", printed, re.MULTILINE)
+                rows = re.findall(r"^  (?:all_\w+|reduce_scatter|shift) +(\d+) +(\d+) +(\d+) +(\d+)$", printed, re.MULTILINE)
                 self.assertGreater(len(rows), 0)
                 for calls, size, compiledCalls, compiledSize in rows:
                     self.assertEqual((calls, size), (compiledCalls, compiledSize))

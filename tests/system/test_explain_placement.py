@@ -37,6 +37,22 @@ class ExplainPlacement(TrainingTest):
         self.assertEqual(line.split()[0], str(4 * 32 * 32 * 4 // 2 // 2))
         self.assertIn("(reduce_scatter [t0])", line)
 
+    def work(self, parallel):
+        """Of the forward attention of both layers: FLOPs of the ranks with least and most to do, and most over the mean."""
+        table = self.passes("weft", "compile", "run.yaml", "--explain", "placement", "--set", f"parallel={parallel}")
+        found = re.search(r"^ +(\d+) x nn\.attention +tensor<4x32x2x16xf32> .* least (\d+), most (\d+): ([\d.]+) % over the mean$", table, re.MULTILINE)
+        self.assertTrue(found, table)
+        return int(found[1]), int(found[2]), int(found[3]), float(found[4])
+
+    def testRanksInZigzagHaveAttentionWorkWithinTwoPercent(self):
+        ops, least, most, over = self.work("{context: {size: 4, method: gather}}")
+        self.assertEqual(2 * 2, ops, "two layers of the step and of evaluate")
+        self.assertLessEqual(most, 1.02 * least)
+        self.assertLessEqual(over, 2)
+        # Two heads of four samples; 32 x 33 / 2 pairs, of which each of four ranks has a quarter; 2 x 16 + 2 x 16 + 5 FLOPs.
+        self.assertEqual(4 * 2 * (32 * 33 // 2) // 4 * (2 * 16 + 2 * 16 + 5), most)
+        self.assertEqual(least, most)
+
     def testOneRankHasNothingToExplain(self):
         self.assertEqual(self.passes("weft", "compile", "run.yaml", "--explain", "placement"),
                          "placement: one rank holds everything (parallel: has no size over 1)\n")

@@ -11,6 +11,7 @@ SCHEMES = {
     "zero_1": "{data_shard: 4, zero: 1}",
     "zero_3": "{data_shard: 4, zero: 3}",
     "hsdp": "{data_replicate: 2, data_shard: 2, zero: 3}",
+    "context": "{context: {size: 4, method: gather}}",
     "tensor_sequence": "{data_shard: 2, tensor: 2, zero: 1, sequence: true}",
 }
 SHOWN = ["model.embed_tokens.weight", "model.layers.0.input_layernorm.weight", "model.layers.0.mlp.gate_proj.weight",

@@ -24,6 +24,11 @@ MESHES = {
     "sequence": "{tensor: 2, sequence: true}",
     "all": "{data_shard: 2, zero: 1, tensor: 2, sequence: true}",
     "eight": "{data_replicate: 2, data_shard: 2, zero: 3, tensor: 2}",
+    "gather": "{context: {size: 4, method: gather}}",
+    "exchange": "{context: {size: 2, method: all_to_all}}",
+    "ring": "{context: {size: 4, method: ring}}",
+    "context": "{data_shard: 2, zero: 2, tensor: 2, sequence: true, context: {size: 2, method: gather}}",
+    "context3": "{data_replicate: 2, zero: 3, context: {size: 2, method: all_to_all}}",
 }
 
 FOUR = MESHES["all"]
@@ -125,7 +130,7 @@ class Checkpoints(MeshTest):
 
     def testARunGoesOnOnAnyOtherMesh(self):
         self.train("one", *self.mesh("{}", *self.CONSTANT))
-        for step, name in ((4, "all"), (6, "zero0"), (8, "eight"), (10, "replicas"), (12, "zero3")):
+        for step, name in ((4, "all"), (6, "zero0"), (8, "context"), (10, "context3"), (12, "zero3")):
             printed = self.train("moved", *self.mesh(MESHES[name], *self.CONSTANT, f"train.steps={step}"))
             if step > 4:
                 self.assertIn("resume: parallel.", printed)
@@ -145,12 +150,14 @@ class Checkpoints(MeshTest):
     def testOneDeviceEvaluatesAndContinuesTextFromWhatFourRanksSaved(self):
         self.train("four", *self.mesh(FOUR))
         self.train("one", *self.mesh("{}", "train.steps=2"))
-        evaluations = [self.passes("weft", "eval", run, "--checkpoint", "runs/four") for run in ("runs/four", "runs/one")]
+        self.train("gather", *self.mesh(MESHES["gather"], "train.steps=2"))
+        runs = ("runs/four", "runs/one", "runs/gather")
+        evaluations = [self.passes("weft", "eval", run, "--checkpoint", "runs/four") for run in runs]
         self.assertRegex(evaluations[0], r"step 12   validation \d\.\d{4} \([\d.]+ bits per byte\)   16 samples   runs/four")
-        self.assertEqual(evaluations[0], evaluations[1])
+        self.assertEqual(evaluations[:1] * 3, evaluations)
         texts = [self.passes("weft", "generate", run, "--checkpoint", "runs/four", "--prompt", "the ", "--tokens", 30, "--temperature", 0)
-                 for run in ("runs/four", "runs/one")]
-        self.assertEqual(texts[0], texts[1])
+                 for run in runs]
+        self.assertEqual(texts[:1] * 3, texts)
         self.assertTrue(texts[0].startswith("the "))
 
     def testHeldOutSamplesThatDoNotFillABatchAreAllCounted(self):

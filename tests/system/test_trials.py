@@ -72,6 +72,17 @@ class TrialsTest(SystemTest):
         for sabotage in ("reduction", "order", "bytes"):
             self.fails("reshard", "--count", "100", "--sabotage", sabotage)
 
+    def test_attention_around_a_ring_is_attention(self):
+        output = self.holds("ring", "--count", "60")
+        self.assertRegex(output, r"worst tensor in float64: \S+ \(bound 1e-11\); in float32: \S+ \(bound 1e-05\)")
+        self.assertRegex(output, r"work of the busiest rank over the mean, causal: 1\.0\d+ zigzag")
+        for note in ("segments", "window", "sinks", "softcap", "zigzag", "two axes", "tensor", "bytes"):
+            self.assertIn(note, output)
+
+    def test_ring_fails_when_something_is_broken(self):
+        for sabotage in ("last_block_alone", "positions_stay_behind"):
+            self.fails("ring", "--count", "6", "--sabotage", sabotage)
+
     def test_meshes_train_as_one_device_does(self):
         output = self.holds("mesh", "--count", "12")
         self.assertRegex(output, r"worst tensor in float64: \S+, \S+")

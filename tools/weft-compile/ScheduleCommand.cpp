@@ -1,22 +1,20 @@
 //===- ScheduleCommand.cpp - weft schedule ------------------------------------===//
 //
-// show, verify and compare: reads the words, asks passes/pipeline/schedules, prints what compiler/schedule
-// makes of it. Needs no model and no MLIR context.
+// show, verify and compare: reads the words, and prints what compiler/schedule makes of them. Needs no model
+// and no MLIR context.
 //
 //===----------------------------------------------------------------------===//
 #include "tools/weft-compile/ScheduleCommand.h"
 
+#include "compiler/schedule/ResolveSchedule.h"
 #include "compiler/schedule/ScheduleReport.h"
 #include "compiler/schedule/ScheduleSvg.h"
 #include "compiler/schedule/ScheduleTable.h"
 #include "compiler/schedule/ScheduleTrace.h"
-#include "passes/pipeline/schedules/AutoSchedule.h"
 #include "passes/pipeline/schedules/Generators.h"
 #include "passes/pipeline/schedules/ScheduleText.h"
-#include "passes/pipeline/schedules/VerifySchedule.h"
 #include "runtime/support/ExitCode.h"
 #include "runtime/support/FileText.h"
-#include "runtime/support/Nearest.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -26,7 +24,6 @@
 #include "CLI/Formatter.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 
 #include <sys/ioctl.h>
@@ -35,9 +32,6 @@
 namespace weft {
 namespace {
 using namespace schedules;
-
-constexpr size_t kLargestFile = size_t(64) << 20;
-constexpr std::string_view kFilePrefix = "file:";
 
 struct Options {
   std::string schedule;
@@ -55,80 +49,13 @@ struct Options {
   double heldLimit() const { return limit.value_or(ranks.value_or(4)); }
 };
 
-struct Resolved {
-  PipelineSchedule schedule;
-  std::optional<double> lowerBound; ///< auto's
-};
-
-absl::StatusOr<PipelineSchedule> readSchedule(const std::string &path) {
-  absl::StatusOr<std::string> text = readFileText(path, kLargestFile);
-  if (!text.ok())
-    return text.status();
-  return parseSchedule(*text, path);
-}
-
-/// What a schedule is held against beside its own rules.
-absl::Status checkLimit(const PipelineSchedule &schedule, const Options &options) {
-  if (!options.limit)
-    return absl::OkStatus();
-  const std::vector<int> held = mostHeld(schedule);
-  for (int rank = 0; rank < schedule.ranks; ++rank)
-    if (held[rank] > heldChunks(*options.limit, schedule.chunks))
-      return absl::ResourceExhaustedError(
-          absl::StrFormat("schedule: rank %d holds up to %.6g microbatches of its share from F to W, the "
-                          "limit is %.6g. Run W's "
-                          "earlier or fewer F's ahead, or raise --limit; auto searches within a limit",
-                          rank, static_cast<double>(held[rank]) / schedule.chunks, *options.limit));
-  return absl::OkStatus();
-}
-
-absl::Status unknownSchedule(const std::string &word) {
-  std::vector<std::string> names = {"auto"};
-  for (const ScheduleKind &kind : scheduleKinds())
-    names.emplace_back(kind.name);
-  std::optional<std::string> nearest = nearestWord(word, names);
-  return absl::NotFoundError(absl::StrCat(
-      findScheduleKind(word).status().message(), ", auto, and a file of your own as ",
-      std::string(kFilePrefix), "PATH.", nearest ? absl::StrCat(" Did you mean ", *nearest, "?") : ""));
-}
-
-absl::StatusOr<Resolved> resolveAuto(const Options &options) {
-  if (options.groupSize)
+/// A schedule by name, `auto`, or `file:PATH`, which says its own shape.
+absl::StatusOr<ResolvedSchedule> resolve(const std::string &word, const Options &options) {
+  if (isScheduleFile(word) && (options.ranks || options.microbatches || options.chunks || options.groupSize))
     return absl::InvalidArgumentError(
-        "auto has no groups of microbatches; --group-size is for interleaved_1f1b");
-  const ScheduleShape shape = options.shape();
-  const int chunks = options.chunks.value_or(1);
-  absl::StatusOr<AutoSchedule> found = searchSchedule(
-      {shape.ranks, shape.microbatches, chunks, heldChunks(options.heldLimit(), chunks), options.times()});
-  if (!found.ok())
-    return found.status();
-  return Resolved{std::move(found->schedule), found->lowerBound};
-}
-
-/// A schedule by name, `auto`, or `file:PATH`; verified.
-absl::StatusOr<Resolved> resolve(const std::string &word, const Options &options) {
-  if (word == "auto")
-    return resolveAuto(options);
-  absl::StatusOr<PipelineSchedule> schedule = absl::UnknownError("");
-  if (std::string_view(word).substr(0, kFilePrefix.size()) == kFilePrefix) {
-    if (options.ranks || options.microbatches || options.chunks || options.groupSize)
-      return absl::InvalidArgumentError(absl::StrCat(
-          word,
-          " says its own ranks, stages and microbatches: leave out --ranks, --microbatches, --chunks and "
-          "--group-size, or change the file"));
-    schedule = readSchedule(word.substr(kFilePrefix.size()));
-  } else if (findScheduleKind(word).ok()) {
-    schedule = generateSchedule(word, options.shape());
-  } else {
-    return unknownSchedule(word);
-  }
-  if (!schedule.ok())
-    return schedule.status();
-  if (absl::Status status = verifySchedule(*schedule); !status.ok())
-    return status;
-  if (absl::Status status = checkLimit(*schedule, options); !status.ok())
-    return status;
-  return Resolved{*std::move(schedule), std::nullopt};
+        absl::StrCat(word, " says its own ranks, stages and microbatches: leave out --ranks, --microbatches, "
+                           "--chunks and --group-size, or change the file"));
+  return resolveSchedule(word, {options.shape(), options.times(), options.limit});
 }
 
 TableStyle terminalStyle() {
@@ -155,7 +82,7 @@ absl::Status checkTimes(const Options &options) {
 }
 
 absl::Status show(const Options &options) {
-  absl::StatusOr<Resolved> resolved = resolve(options.schedule, options);
+  absl::StatusOr<ResolvedSchedule> resolved = resolve(options.schedule, options);
   if (!resolved.ok())
     return resolved.status();
   const PipelineSchedule &schedule = resolved->schedule;
@@ -179,14 +106,9 @@ absl::Status show(const Options &options) {
 
 absl::Status verify(const Options &options) {
   for (const std::string &path : options.files) {
-    absl::StatusOr<PipelineSchedule> schedule = readSchedule(path);
-    absl::Status status = schedule.status();
-    if (status.ok())
-      status = verifySchedule(*schedule);
-    if (status.ok())
-      status = checkLimit(*schedule, options);
-    if (!status.ok())
-      return status;
+    absl::StatusOr<PipelineSchedule> schedule = loadSchedule(path, options.limit);
+    if (!schedule.ok())
+      return schedule.status();
     const std::vector<int> held = mostHeld(*schedule);
     std::printf(
         "%s: complete, in order, without a circle: %d ranks, %d stages (%s), %d microbatches, at most %d "

@@ -68,8 +68,15 @@ void topK(CaseBuilder &c) {
 }
 
 void squaredNorm(CaseBuilder &c) {
-  Value x = c.floats(c.shape(0, 3));
-  c.subject(nn::SquaredNormOp::create(c.builder, c.b.location, c.tensor({}, c.builder.getF64Type()), x));
+  SmallVector<int64_t> shape = c.shape(0, 3), sums;
+  Value x = c.floats(shape);
+  IntegerAttr rows;
+  if (!shape.empty() && c.random.chance(0.5)) {
+    rows = c.builder.getI64IntegerAttr(c.random.integer(0, static_cast<int64_t>(shape.size()) - 1));
+    sums = {shape[rows.getInt()]};
+  }
+  c.subject(
+      nn::SquaredNormOp::create(c.builder, c.b.location, c.tensor(sums, c.builder.getF64Type()), x, rows));
 }
 } // namespace
 

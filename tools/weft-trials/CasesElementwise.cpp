@@ -74,6 +74,10 @@ void addOthers(Generators &generators) {
     Value x = c.any(c.shape(0, 3), c.anyElement());
     c.subject(nn::StopGradientOp::create(c.builder, c.b.location, x.getType(), x));
   };
+  generators["leaf"] = [](CaseBuilder &c) {
+    Value x = c.floats(c.shape(0, 3));
+    c.subject(nn::LeafOp::create(c.builder, c.b.location, x.getType(), x));
+  };
   generators["boundary"] = [](CaseBuilder &c) {
     Value x = c.any(c.shape(0, 3), c.anyElement());
     c.subject(nn::BoundaryOp::create(c.builder, c.b.location, x.getType(),
@@ -90,6 +94,11 @@ void addElementwiseCases(Generators &generators) {
     generators[name.str()] = unary(name, Fill::Positive);
   for (StringRef name : {"abs", "floor", "sign"})
     generators[name.str()] = unary(name, Fill::Spaced);
+  generators["join"] = [](CaseBuilder &c) {
+    SmallVector<int64_t> shape = c.shape(0, 3);
+    Value first = c.floats(shape), second = c.floats(shape);
+    c.subject(nn::JoinOp::create(c.builder, c.b.location, first.getType(), first, second));
+  };
   for (StringRef name : {"add", "subtract", "multiply"})
     generators[name.str()] = binary(name, Fill::Normal, Fill::Normal);
   for (StringRef name : {"maximum", "minimum"})

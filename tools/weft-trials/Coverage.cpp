@@ -7,8 +7,8 @@ namespace weft::trials {
 namespace {
 
 bool excludeEachOther(const std::string &left, const std::string &right) {
-  return left != right && left.size() == right.size() &&
-         left.compare(0, left.size() - 1, right, 0, right.size() - 1) == 0;
+  size_t word = left.find(' ');
+  return left != right && word != std::string::npos && left.substr(0, word + 1) == right.substr(0, word + 1);
 }
 
 } // namespace

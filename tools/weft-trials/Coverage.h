@@ -16,7 +16,7 @@ public:
   /// A table of all pairs; the diagonal counts the feature itself.
   std::string table() const;
   /// The features with fewer than `least` cases, and the pairs with fewer than `leastPairs`, one a line.
-  /// Pairs of features that exclude each other (`zero 1`, `zero 2`: alike but for the last character) do not
+  /// Pairs of features that exclude each other (`zero 1`, `zero 2`: kinds of what the first word says) do not
   /// count.
   std::string gaps(int64_t least, int64_t leastPairs) const;
 

@@ -150,7 +150,7 @@ std::optional<Errors> errorsOf(Operation *op, Operands operands, const Tensor &r
       .Case([&](nn::ConstantOp) { return generatedError(result, true); })
       .Case<nn::IotaOp>([&](auto) { return generatedError(result, false); })
       .Case<nn::RandomUniformOp>([&](auto) { return generatedError(result, false); })
-      .Case<nn::BoundaryOp, nn::StopGradientOp>([&](auto) { return operands[0]->error; })
+      .Case<nn::BoundaryOp, nn::LeafOp, nn::StopGradientOp>([&](auto) { return operands[0]->error; })
       .Default([&](Operation *other) { return elementwiseErrors(other, operands, result); });
 }
 
@@ -191,7 +191,7 @@ FailureOr<std::vector<Bounded>> boundErrors(func::FuncOp function, const std::ve
       tensors.push_back(&bounded.back()->value);
     }
     std::vector<Tensor> results;
-    if (isa<nn::BoundaryOp, nn::StopGradientOp>(op)) {
+    if (isa<nn::BoundaryOp, nn::LeafOp, nn::StopGradientOp>(op)) {
       results.push_back(*tensors[0]);
     } else {
       auto computed = interpret::evaluatePrimitive(&op, tensors);

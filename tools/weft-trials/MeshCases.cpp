@@ -1,5 +1,6 @@
 #include "tools/weft-trials/MeshCases.h"
 
+#include "runtime/config/ConfigChecks.h"
 #include "tools/weft-trials/Random.h"
 
 #include "absl/strings/str_cat.h"
@@ -34,14 +35,34 @@ int64_t drawDivisor(Random &random, int64_t most, int64_t limit) {
   return random.chooseFrom(works);
 }
 
-void drawParallel(Random &random, const SmallModel &model, ParallelConfig &parallel) {
+/// One of the methods and sizes that this sequence and these heads allow; none, and context stays as it is.
+void drawContext(Random &random, Config &config, int64_t mostRanks) {
+  std::vector<ContextConfig> works;
+  for (int64_t size = 2; size <= mostRanks; ++size)
+    for (ContextMethod method : {ContextMethod::Gather, ContextMethod::AllToAll, ContextMethod::Ring}) {
+      ParallelConfig parallel = config.parallel;
+      parallel.context = {size, method};
+      bool shares = method != ContextMethod::AllToAll || headsAreShared(config.model, parallel.tensor, size);
+      if (shares && config.data.sequenceLength % parallel.sequenceUnit() == 0)
+        works.push_back(parallel.context);
+    }
+  if (!works.empty())
+    config.parallel.context = random.chooseFrom(works);
+}
+
+void drawParallel(Random &random, const SmallModel &model, Config &config) {
+  ParallelConfig &parallel = config.parallel;
+  parallel = {};
   parallel.tensor = drawDivisor(random, model.heads, kMostRanks);
+  parallel.sequence = parallel.tensor > 1 && model.sequence % parallel.tensor == 0 && random.chance(0.6);
   int64_t left = kMostRanks / parallel.tensor;
+  if (random.chance(0.6))
+    drawContext(random, config, left);
+  left /= parallel.context.size;
   parallel.dataShard = random.chance(0.75) ? random.integer(1, std::min<int64_t>(left, 8)) : 1;
   left /= parallel.dataShard;
   parallel.dataReplicate = random.chance(0.6) ? random.integer(1, std::min<int64_t>(left, 4)) : 1;
-  parallel.zero = parallel.dataShard > 1 ? random.integer(0, 3) : 0;
-  parallel.sequence = parallel.tensor > 1 && model.sequence % parallel.tensor == 0 && random.chance(0.6);
+  parallel.zero = parallel.dataShard * parallel.context.size > 1 ? random.integer(0, 3) : 0;
 }
 
 } // namespace
@@ -64,7 +85,7 @@ MeshCase drawMeshCase(uint64_t seed) {
   config.model.initializerRange = 0.3;
   config.data.sequenceLength = model.sequence;
   do
-    drawParallel(random, model, config.parallel);
+    drawParallel(random, model, config);
   while (config.parallel.ranks() == 1);
   int64_t microBatches = random.integer(1, 2);
   config.train.microBatch = random.integer(1, 2);
@@ -78,6 +99,11 @@ MeshCase drawMeshCase(uint64_t seed) {
   if (random.chance(0.3))
     config.loss.labelSmoothing = 0.1, config.loss.zLoss = 1e-3;
 
+  if (random.chance(0.35))
+    item.attention.window = random.integer(1, model.sequence - 1);
+  item.attention.packed = random.chance(0.35);
+  item.attention.sinks = random.chance(0.35);
+
   const ParallelConfig &parallel = config.parallel;
   auto note = [&](bool has, const std::string &feature) {
     if (has)
@@ -88,12 +114,18 @@ MeshCase drawMeshCase(uint64_t seed) {
   note(parallel.zero > 0, absl::StrCat("zero ", parallel.zero));
   note(parallel.tensor > 1, "tensor");
   note(parallel.sequence, "sequence");
+  note(parallel.context.size > 1 && parallel.context.method == ContextMethod::Gather, "context gather");
+  note(parallel.context.size > 1 && parallel.context.method == ContextMethod::AllToAll, "context a-to-a");
+  note(parallel.context.size > 1 && parallel.context.method == ContextMethod::Ring, "context ring");
+  note(item.attention.window > 0, "window");
+  note(item.attention.packed, "packed");
+  note(item.attention.sinks, "sinks");
   note(microBatches > 1, "microbatches");
   note(isAdam, "adamw");
   note(config.loss.zLoss > 0, "z-loss");
   item.text = absl::StrCat(model.name, ", data_replicate ", parallel.dataReplicate, ", data_shard ",
-                           parallel.dataShard, ", tensor ", parallel.tensor, ": ",
-                           absl::StrJoin(item.features, ", "));
+                           parallel.dataShard, ", tensor ", parallel.tensor, ", context ",
+                           parallel.context.size, ": ", absl::StrJoin(item.features, ", "));
   return item;
 }
 

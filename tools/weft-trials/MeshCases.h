@@ -1,13 +1,15 @@
 //===- MeshCases.h - Small models on random meshes --------------------------===//
 //
-// Case S: model number S modulo 4, and a mesh of up to 16 ranks, ZeRO level, sequence parallelism,
-// microbatches and optimizer drawn from S. Sizes are small and mostly odd, so parts are uneven.
+// Case S: model number S modulo 4, and a mesh of up to 16 ranks, ZeRO level, sequence parallelism, method of
+// context parallelism, masks of attention, microbatches and optimizer drawn from S. Sizes are small and
+// mostly odd, so parts are uneven.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_TOOLS_WEFT_TRIALS_MESHCASES_H
 #define WEFT_TOOLS_WEFT_TRIALS_MESHCASES_H
 
 #include "runtime/config/Config.h"
+#include "tools/weft-trials/AttentionVariants.h"
 
 #include <set>
 #include <string>
@@ -16,6 +18,7 @@ namespace weft::trials {
 
 struct MeshCase {
   Config config;
+  AttentionVariant attention;
   std::string model;              ///< which of the four
   std::set<std::string> features; ///< of the mesh and the plan
   std::string text;               ///< one line

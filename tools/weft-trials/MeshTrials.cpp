@@ -41,11 +41,12 @@ struct Levels {
   OwningOpRef<ModuleOp> global, local, planned;
 };
 
-FailureOr<Levels> compileCase(MLIRContext &context, const Config &config) {
+FailureOr<Levels> compileCase(MLIRContext &context, const Config &config, const AttentionVariant &attention) {
   Levels levels;
   OwningOpRef<ModuleOp> module = buildPrograms(&context, config);
   if (!module)
     return failure();
+  varyAttention(*module, attention);
   PhaseOptions phases;
   phases.observe = [&](StringRef phase, ModuleOp after) {
     if (phase == "update")
@@ -107,7 +108,7 @@ public:
 
 private:
   absl::Status compare(const MeshCase &item, uint64_t seed) {
-    FailureOr<Levels> levels = compileCase(context, item.config);
+    FailureOr<Levels> levels = compileCase(context, item.config, item.attention);
     if (failed(levels))
       return absl::InternalError("cannot be compiled: ");
     if (const Sabotage *broken = findSabotage(options.sabotage))
@@ -130,7 +131,7 @@ private:
     Difference float32 = worstDifference(*one, *ran);
     double bound = kFloat32Bound;
     if (float32.error > bound) {
-      absl::StatusOr<double> rounding = errorOfOneDevice(item.config, *start, *one);
+      absl::StatusOr<double> rounding = errorOfOneDevice(item, *start, *one);
       if (!rounding.ok())
         return rounding.status();
       bound = std::max(bound, 2 * *rounding);
@@ -142,11 +143,13 @@ private:
   }
 
   /// What float32 alone, without a mesh, does to these steps.
-  absl::StatusOr<double> errorOfOneDevice(Config config, const Start &start, const Trajectory &reference) {
+  absl::StatusOr<double> errorOfOneDevice(const MeshCase &item, const Start &start,
+                                          const Trajectory &reference) {
+    Config config = item.config;
     config.train.microBatch *= config.parallel.dataRanks();
     config.parallel = ParallelConfig();
     config.parallel.dataShard = 1;
-    FailureOr<Levels> levels = compileCase(context, config);
+    FailureOr<Levels> levels = compileCase(context, config, item.attention);
     if (failed(levels))
       return absl::InternalError("cannot be compiled for one device: ");
     absl::StatusOr<Trajectory> ran = executeSteps(*levels->planned, start, false);

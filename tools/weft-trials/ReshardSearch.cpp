@@ -14,6 +14,7 @@ bool contains(const std::vector<int> &axes, int axis) {
 
 bool isReplicatedOver(const Whereabouts &at, int axis) {
   return !contains(at.sum, axis) && !contains(at.max, axis) && !contains(at.lse, axis) &&
+         !contains(at.tree, axis) &&
          std::none_of(at.splits.begin(), at.splits.end(),
                       [&](const std::vector<int> &split) { return contains(split, axis); });
 }
@@ -37,6 +38,7 @@ public:
       reduce(here, bytes, &Whereabouts::sum);
       reduce(here, bytes, &Whereabouts::max);
       reduce(here, bytes, &Whereabouts::lse);
+      reduceTree(here, bytes);
       split(here, bytes);
     }
     return -1;
@@ -79,13 +81,28 @@ private:
       int axis = here.splits[d].back();
       Whereabouts gathered = here;
       gathered.splits[d].pop_back();
+      if (gathered.splits[d].empty())
+        gathered.zigzag[d] = false;
       offer(gathered, bytes + ring({axis}) * partBytes(gathered));
       for (size_t other = 0; other < shape.size(); ++other)
-        if (other != d) {
-          Whereabouts moved = gathered;
-          moved.splits[other].push_back(axis);
-          offer(moved, bytes + ring({axis}) * partBytes(here));
-        }
+        if (other != d)
+          offerSplit(gathered, other, axis, bytes + ring({axis}) * partBytes(here));
+    }
+  }
+
+  /// The axis may split a whole dimension in either way; in zigzag only what divides.
+  void offerSplit(const Whereabouts &here, size_t d, int axis, double bytes) {
+    for (bool zigzag : {false, true}) {
+      if (!here.splits[d].empty() && zigzag != here.zigzag[d])
+        continue;
+      Whereabouts next = here;
+      next.splits[d].push_back(axis);
+      next.zigzag[d] = zigzag;
+      int64_t chunks = 2;
+      for (int one : next.splits[d])
+        chunks *= axisSizes[one];
+      if (!zigzag || shape[d] % chunks == 0)
+        offer(next, bytes);
     }
   }
 
@@ -98,9 +115,28 @@ private:
       for (size_t i = 0; i < pending.size(); ++i)
         ((subset >> i) & 1u ? axes : reduced.*kind).push_back(pending[i]);
       offer(reduced, bytes + 2 * ring(axes) * partBytes(here));
-      for (size_t d = 0; d < shape.size() && axes.size() == 1; ++d) {
+      for (size_t d = 0; d < shape.size() && axes.size() == 1; ++d)
+        offerSplit(reduced, d, axes[0], bytes + ring(axes) * partBytes(here));
+    }
+  }
+
+  /// The minor axes first, in their order; several go to one dimension where they cut it evenly.
+  void reduceTree(const Whereabouts &here, double bytes) {
+    for (size_t kept = 0; kept < here.tree.size(); ++kept) {
+      std::vector<int> axes(here.tree.begin() + static_cast<ptrdiff_t>(kept), here.tree.end());
+      Whereabouts reduced = here;
+      reduced.tree.resize(kept);
+      offer(reduced, bytes + 2 * ring(axes) * partBytes(here));
+      for (size_t d = 0; d < shape.size(); ++d) {
+        int64_t size = shape[d], parts = 1;
+        for (int axis : here.splits[d])
+          size = (size + axisSizes[axis] - 1) / axisSizes[axis];
+        for (int axis : axes)
+          parts *= axisSizes[axis];
+        if (axes.size() > 1 && size % parts != 0)
+          continue;
         Whereabouts scattered = reduced;
-        scattered.splits[d].push_back(axes[0]);
+        scattered.splits[d].insert(scattered.splits[d].end(), axes.begin(), axes.end());
         offer(scattered, bytes + ring(axes) * partBytes(here));
       }
     }
@@ -111,11 +147,8 @@ private:
       bool isIdle = isReplicatedOver(from, axis) && isReplicatedOver(to, axis);
       if (isIdle || !isReplicatedOver(here, axis))
         continue;
-      for (size_t d = 0; d < shape.size(); ++d) {
-        Whereabouts next = here;
-        next.splits[d].push_back(axis);
-        offer(next, bytes);
-      }
+      for (size_t d = 0; d < shape.size(); ++d)
+        offerSplit(here, d, axis, bytes);
       Whereabouts pending = here;
       pending.sum.insert(std::upper_bound(pending.sum.begin(), pending.sum.end(), axis), axis);
       offer(pending, bytes);

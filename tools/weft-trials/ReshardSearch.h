@@ -13,10 +13,12 @@
 
 namespace weft::trials {
 
-/// Where a value is: per dimension the axes that split it, major to minor, and the pending axes, ascending.
+/// Where a value is: per dimension the axes that split it, major to minor, and whether in zigzag; and the
+/// pending axes, ascending.
 struct Whereabouts {
   std::vector<std::vector<int>> splits;
-  std::vector<int> sum, max, lse;
+  std::vector<bool> zigzag;
+  std::vector<int> sum, max, lse, tree;
   auto operator<=>(const Whereabouts &) const = default;
 };
 

@@ -85,6 +85,13 @@ dist::Placement drawPlacement(Random &random, dist::MeshAttr mesh, int64_t rank,
   return placement;
 }
 
+/// Now and then a dimension is split in zigzag, where its size allows that.
+void drawZigzags(Random &random, ArrayRef<int64_t> shape, dist::Placement &placement) {
+  for (auto [size, split] : llvm::zip_equal(shape, placement.splits))
+    split.zigzag =
+        !split.axes.empty() && size % (2 * placement.mesh.sizeOf(split.axes)) == 0 && random.chance(0.5);
+}
+
 /// Some pairs that have often been wrong come first; the seed alone says which.
 ReshardCase drawCase(MLIRContext *context, uint64_t seed) {
   Random random(seed);
@@ -94,7 +101,8 @@ ReshardCase drawCase(MLIRContext *context, uint64_t seed) {
   item.mesh = drawMesh(context, random, isNamed ? 2 : 1);
   int64_t rank = isNamed ? 2 : random.integer(1, 3);
   for (int64_t d = 0; d < rank; ++d)
-    item.shape.push_back(random.chance(0.3) ? 2 * random.integer(1, 6) : random.integer(1, 13));
+    item.shape.push_back(random.chance(0.3) ? random.choose<int64_t>({2, 4, 6, 8, 8, 10, 12, 16, 24})
+                                            : random.integer(1, 13));
   Builder builder(context);
   item.element = random.choose<Type>(
       {builder.getF32Type(), builder.getBF16Type(), builder.getI32Type(), builder.getI64Type()});
@@ -107,15 +115,29 @@ ReshardCase drawCase(MLIRContext *context, uint64_t seed) {
       item.from.splits[0].axes = {0, 1};
     return item;
   }
-  auto drawKind = [&](bool mayMaximum, bool mayLogarithm) {
-    dist::PendingKind drawn = random.choose(
-        {dist::PendingKind::sum, dist::PendingKind::sum, dist::PendingKind::max, dist::PendingKind::lse});
-    bool may = drawn == dist::PendingKind::max ? mayMaximum : drawn != dist::PendingKind::lse || mayLogarithm;
+  auto drawKind = [&](bool mayMaximum, bool mayLogarithm, bool mayTree) {
+    dist::PendingKind drawn =
+        random.choose({dist::PendingKind::sum, dist::PendingKind::sum, dist::PendingKind::max,
+                       dist::PendingKind::lse, dist::PendingKind::tree});
+    bool may = drawn == dist::PendingKind::max    ? mayMaximum
+               : drawn == dist::PendingKind::lse  ? mayLogarithm
+               : drawn == dist::PendingKind::tree ? mayTree
+                                                  : true;
     return may ? drawn : dist::PendingKind::sum;
   };
-  item.from = drawPlacement(random, item.mesh, rank, drawKind(true, isa<FloatType>(item.element)), nullptr);
-  item.to = drawPlacement(random, item.mesh, rank, drawKind(!item.from.max.empty(), !item.from.lse.empty()),
+  bool isFloat = isa<FloatType>(item.element);
+  bool hasHalves = llvm::all_of(item.mesh.getSizes(), [](int64_t size) { return llvm::isPowerOf2_64(size); });
+  item.from = drawPlacement(random, item.mesh, rank, drawKind(true, isFloat, isFloat && hasHalves), nullptr);
+  item.to = drawPlacement(random, item.mesh, rank,
+                          drawKind(!item.from.max.empty(), !item.from.lse.empty(), !item.from.tree.empty()),
                           &item.from);
+  // What stays of a tree is its upper levels.
+  size_t stays = 0;
+  while (stays < item.to.tree.size() && item.to.tree[stays] == item.from.tree[stays])
+    ++stays;
+  item.to.tree.truncate(stays);
+  drawZigzags(random, item.shape, item.from);
+  drawZigzags(random, item.shape, item.to);
   return item;
 }
 
@@ -164,11 +186,14 @@ void breakProgram(ModuleOp module, const std::string &sabotage) {
 
 Whereabouts whereabouts(const dist::Placement &placement) {
   Whereabouts at;
-  for (const dist::Split &split : placement.splits)
+  for (const dist::Split &split : placement.splits) {
     at.splits.emplace_back(split.axes.begin(), split.axes.end());
+    at.zigzag.push_back(split.zigzag);
+  }
   at.sum.assign(placement.sum.begin(), placement.sum.end());
   at.max.assign(placement.max.begin(), placement.max.end());
   at.lse.assign(placement.lse.begin(), placement.lse.end());
+  at.tree.assign(placement.tree.begin(), placement.tree.end());
   return at;
 }
 
@@ -190,19 +215,23 @@ void runCase(MLIRContext &context, const ReshardCase &item, const std::string &s
   for (auto [has, note] : {std::pair(!item.from.sum.empty(), "pending sum"),
                            std::pair(!item.from.max.empty(), "pending maximum"),
                            std::pair(!item.from.lse.empty(), "pending log-sum-exp"),
+                           std::pair(!item.from.tree.empty(), "pending tree"),
                            std::pair(!item.to.sum.empty(), "to a pending sum")})
     if (has)
       report.note(note);
-  bool isUneven = false, hasSeveral = false;
+  bool isUneven = false, hasSeveral = false, isZigzag = false;
   for (const dist::Placement &placement : {item.from, item.to})
     for (auto [size, split] : llvm::zip_equal(item.shape, placement.splits)) {
       isUneven |= !dist::dividesEvenly(item.mesh, size, split);
       hasSeveral |= split.axes.size() > 1;
+      isZigzag |= split.zigzag;
     }
   if (isUneven)
     report.note("uneven");
   if (hasSeveral)
     report.note("several axes in a dimension");
+  if (isZigzag)
+    report.note("zigzag");
   OwningOpRef<ModuleOp> module = buildProgram(&context, item);
   DiagnosticText diagnostics(&context);
   PassManager manager(&context);

@@ -53,6 +53,8 @@ int runGradientTrials(const Options &options);
 int runKernelTrials(const Options &options);
 /// Paths between random placements, on virtual ranks. The exit status.
 int runReshardTrials(const Options &options);
+/// Attention around a ring of ranks against attention as a whole. The exit status.
+int runRingTrials(const Options &options);
 /// Small models on random meshes against one device. The exit status.
 int runMeshTrials(const Options &options);
 /// Changed schedules, verified and executed. The exit status.

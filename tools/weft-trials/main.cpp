@@ -42,6 +42,10 @@ int main(int argc, char **argv) {
       "--sabotage", options.sabotage,
       "reduction: one is left out; order: axes of a collective are turned around; bytes: the path "
       "sends more than it must");
+  CLI::App *ring =
+      app.add_subcommand("ring", "Attention around a ring of ranks against attention as a whole");
+  addCommonOptions(*ring, options, false);
+  ring->add_option("--sabotage", options.sabotage, "A broken partition pass of weft-run --sabotage");
   CLI::App *mesh = app.add_subcommand("mesh", "Small models on random meshes against one device");
   addCommonOptions(*mesh, options, false);
   mesh->add_option(
@@ -69,6 +73,8 @@ int main(int argc, char **argv) {
     return runFaultyRanks(faulty);
   if (mesh->parsed())
     return runMeshTrials(options);
+  if (ring->parsed())
+    return runRingTrials(options);
   if (schedule->parsed())
     return runScheduleTrials(options);
   if (reshard->parsed())

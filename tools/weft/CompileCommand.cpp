@@ -86,9 +86,10 @@ void addCompileCommand(CLI::App &app) {
       ->allow_extra_args(false)
       ->needs("--draw");
   command
-      ->add_option("--verify-ranks", options->verifiedRanks,
-                   "Ranks of a mesh whose command lists are held against each other (default: 20)")
-      ->check(CLI::NonNegativeNumber);
+      ->add_option(
+          "--verify-ranks", options->verifiedRanks,
+          "Hold the command lists of so many ranks against each other, and say so (default: 20 of them)")
+      ->check(CLI::PositiveNumber);
   command->add_option("--print-after", options->printAfter, "Print the IR after this phase");
   command->add_option("--reproducer", options->reproducer, "Where a pass that fails leaves its input");
   command->callback([options] { compile(*options); });

@@ -47,7 +47,7 @@ static absl::Status generate(const GenerateCommandOptions &options, OpenedRun &r
   // All ranks compute the same logits and so sample the same tokens; one of them shows what they are.
   absl::Status status = runOpened(run, processes, [&](Executor &executor, Communicator &communicator) {
     return generateText(
-        executor, *run.tokenizer, config,
+        executor, communicator.rank(), *run.tokenizer, config,
         communicator.rank() == 0 ? std::function<void(std::string_view)>(show) : [](std::string_view) {});
   });
   if (begun)

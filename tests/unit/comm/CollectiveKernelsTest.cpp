@@ -184,6 +184,36 @@ TEST_P(Collectives, AnAllToAllSplitsOneDimensionAndPutsAnotherTogether) {
       }
 }
 
+TEST_P(Collectives, AShiftGivesEachRankWhatTheRankBeforeItHad) {
+  std::vector<std::vector<int64_t>> shapes = {kShape, {}, {40001}}; // of one tile, a scalar, of several tiles
+  for (DType type : {DType::I1, DType::BF16, DType::F32, DType::I64})
+    for (const std::vector<int64_t> &shape : shapes) {
+      KernelCall shift = call("shift", {type, shape}, {type, shape});
+      std::vector<Bytes> operands;
+      for (int64_t rank = 0; rank < mesh.ranks(); ++rank)
+        operands.push_back(encode(randomValues(shape, type, static_cast<uint64_t>(rank)), type));
+      std::vector<Bytes> results = runCall(mesh, shift, operands);
+      for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
+        std::vector<int64_t> group = groupOf(rank);
+        auto place = std::find(group.begin(), group.end(), rank);
+        int64_t before = place == group.begin() ? group.back() : *(place - 1);
+        EXPECT_EQ(results[static_cast<size_t>(rank)], operands[static_cast<size_t>(before)])
+            << shift.str() << " rank " << rank;
+      }
+    }
+}
+
+TEST_P(Collectives, AFullTurnOfShiftsComesHome) {
+  TensorType type{DType::F32, kShape};
+  std::vector<Bytes> home;
+  for (int64_t rank = 0; rank < mesh.ranks(); ++rank)
+    home.push_back(encode(randomValues(kShape, DType::F32, static_cast<uint64_t>(rank)), DType::F32));
+  std::vector<Bytes> blocks = home;
+  for (size_t step = 0; step < groupOf(0).size(); ++step)
+    blocks = runCall(mesh, call("shift", type, type), blocks);
+  EXPECT_EQ(blocks, home);
+}
+
 TEST_P(Collectives, TheSameCallGivesTheSameBitsInEveryRun) {
   std::vector<int64_t> shape = {40001}; // several tiles on each rank
   KernelCall reduce = call("all_reduce", {DType::F32, shape}, {DType::F32, shape});

@@ -24,31 +24,47 @@ private:
   MpiOptions before = options;
 };
 
-/// Ends a wait after a tenth of a second, and remembers what it saw.
+/// Ends a wait after a tenth of a second, and remembers what it was told and saw.
 class Impatient final : public PeerWatch {
 public:
+  void setLimits(const WaitLimits &) override {}
+  void enter(Phase phase, int64_t step) override { activity.enter(phase, step); }
+  void begin(const CollectiveCall &call, uint64_t number, std::span<const int> members) override {
+    activity.begin(call, number, members, 3);
+  }
+  void end() override { activity.end(); }
   absl::Status check(const PeerWait &wait) override {
-    if (std::chrono::steady_clock::now() - wait.since() < std::chrono::milliseconds(100))
+    if (activity.seconds() < 0.1)
       return absl::OkStatus();
     if (missing.empty())
       missing = wait.missing();
-    return absl::DeadlineExceededError("too long in " + wait.describe());
+    return absl::DeadlineExceededError("too long in " + activity.describeCall());
   }
+  void giveUp(const absl::Status &cause) override { gaveUp = cause; }
+
+  RankActivity activity;
   std::vector<int> missing;
+  absl::Status gaveUp;
 };
 
 TEST_F(MpiRanks, AWatchEndsAWaitAndKnowsWhoHasNotCome) {
   Impatient watch;
-  options.watch = &watch;
   std::vector<absl::Status> all = statuses(3, [&](Communicator &communicator) {
     if (communicator.rank() == 2) {
       std::this_thread::sleep_for(std::chrono::milliseconds(400));
       return absl::OkStatus();
     }
+    static_cast<MpiCommunicator &>(communicator).setWatch(&watch);
+    communicator.enter(Phase::Step, 7);
     std::vector<float> values(4);
     absl::Status first = communicator.allReduce(bytesOf(values), DType::F32, ReduceKind::Sum);
+    EXPECT_EQ(watch.activity.describePhase(), "step 7");
+    EXPECT_FALSE(watch.activity.isInCall());
     EXPECT_EQ(communicator.barrier(), first); // there is no way back
     EXPECT_THAT(watch.missing, ElementsAre(2));
+    communicator.abort(first);
+    EXPECT_EQ(watch.gaveUp, first);
+    static_cast<MpiCommunicator &>(communicator).setWatch(nullptr);
     return first;
   });
   for (size_t rank : {0, 1}) {

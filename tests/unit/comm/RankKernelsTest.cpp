@@ -177,7 +177,7 @@ const Refused kRefused[] = {
     {"Part", [] { return over({0, 1}, along(0, gather(f32({3}), f32({7})))); },
      "kernel all_gather: a dimension of 7 over 6 ranks has parts of 2, the types say 3"},
     {"Kind", [] { return reduce(f32({4}), "mean"); },
-     "kernel all_reduce: kind \"mean\" is none of sum, max, min, lse"},
+     "kernel all_reduce: kind \"mean\" is none of sum, max, min, lse, tree"},
     {"SumOfTruth", [] { return reduce({DType::I1, {4}}, "sum"); },
      "kernel all_reduce: i1 has no sum; reduce it with max or min"},
     {"LogSumExpOfIntegers", [] { return reduce({DType::I32, {4}}, "lse"); },
@@ -190,6 +190,8 @@ const Refused kRefused[] = {
        return over({0}, call);
      },
      "kernel all_to_all: split_dimension and concat_dimension are both 1"},
+    {"ShiftTypes", [] { return over({0}, {"shift", {f32({2})}, {f32({4})}, {}}); },
+     "kernel shift: result 0 must be like operand 0, tensor<2xf32>, got tensor<4xf32>"},
     {"OffsetType", [] { return over({0}, {"rank_offset", {}, {f32({})}, {}}); },
      "kernel rank_offset: result 0 must be tensor<i64>, got tensor<f32>"},
     {"ValidSize",
@@ -266,7 +268,7 @@ TEST(RankKernelsWithoutARank, AreCheckedAsFarAsTheyCanBe) {
 }
 
 TEST(RankKernels, HaveNamesThatNoOtherKernelHas) {
-  for (const char *name : {"all_gather", "all_reduce", "reduce_scatter", "all_to_all", "rank_slice",
+  for (const char *name : {"all_gather", "all_reduce", "reduce_scatter", "all_to_all", "shift", "rank_slice",
                            "rank_offset", "rank_valid", "rank_first", "rank_mask"})
     EXPECT_TRUE(isRankKernel(name)) << name;
   EXPECT_FALSE(isRankKernel("slice"));

@@ -404,6 +404,55 @@ TEST(CpuRandomUniform, IsPhiloxOfSampleAndIndexWhateverTheBatch) {
             "kernel random_uniform: result 0 must be f32 with 2 samples, got tensor<3x7x301xf32>");
 }
 
+/// `x` without all but `count` rows of a dimension from `start`.
+Tensor rowsOf(const Tensor &x, size_t dimension, int64_t start, int64_t count) {
+  TensorType type = x.type;
+  type.shape[dimension] = count;
+  Tensor part(type);
+  int64_t inner = byteSize(type.dtype), outer = 1;
+  for (size_t i = 0; i < type.shape.size(); ++i)
+    (i < dimension ? outer : inner) *= i == dimension ? 1 : type.shape[i];
+  for (int64_t o = 0; o < outer; ++o)
+    std::memcpy(static_cast<std::byte *>(part.data()) + o * count * inner,
+                static_cast<const std::byte *>(x.data()) + (o * x.type.shape[dimension] + start) * inner,
+                static_cast<size_t>(count * inner));
+  return part;
+}
+
+TEST(CpuSquaredNorm, SumsEachRowWithBitsThatDoNotDependOnTheOthers) {
+  for (DType type : {DType::F32, DType::BF16, DType::F16, DType::F64})
+    for (const std::vector<int64_t> &shape :
+         std::vector<std::vector<int64_t>>{{7}, {5, 600}, {600, 5}, {3, 300, 17}, {2, 7, 1}})
+      for (size_t dimension = 0; dimension < shape.size(); ++dimension) {
+        Tensor x = randomTensor(type, shape, 12);
+        int64_t rows = shape[dimension];
+        auto sumsOf = [&](const Tensor &part) {
+          KernelCall call = callOf("squared_norm", {{DType::F64, {part.type.shape[dimension]}}});
+          call.setInteger("rows", static_cast<int64_t>(dimension));
+          return runOnThreads(call, {part})[0].values();
+        };
+        std::vector<double> expected(static_cast<size_t>(rows)), values = x.values();
+        int64_t inner = 1;
+        for (size_t i = dimension + 1; i < shape.size(); ++i)
+          inner *= shape[i];
+        for (size_t i = 0; i < values.size(); ++i)
+          expected[i / static_cast<size_t>(inner) % static_cast<size_t>(rows)] += values[i] * values[i];
+        std::vector<double> all = sumsOf(x);
+        for (size_t row = 0; row < expected.size(); ++row)
+          EXPECT_NEAR(all[row], expected[row], 1e-13 * expected[row]);
+        int64_t first = rows / 3, count = rows - first - rows / 4;
+        std::vector<double> some = sumsOf(rowsOf(x, dimension, first, count));
+        for (int64_t row = 0; row < count; ++row)
+          EXPECT_EQ(some[static_cast<size_t>(row)], all[static_cast<size_t>(first + row)]);
+      }
+  KernelCall call = callOf("squared_norm", {{DType::F64, {3}}});
+  call.setInteger("rows", 1);
+  call.operands = {{DType::F32, {3}}};
+  EXPECT_EQ(refusal(call), "kernel squared_norm: rows 1 is no dimension of tensor<3xf32>");
+  call.operands = {{DType::F32, {3, 4}}};
+  EXPECT_EQ(refusal(call), "kernel squared_norm: result 0 must be tensor<4xf64>, got tensor<3xf64>");
+}
+
 TEST(CpuSquaredNorm, SumsSquaresInDoublePrecision) {
   for (DType type : {DType::F32, DType::BF16, DType::F16, DType::F64})
     for (int64_t count : {0, 1, 17, 100001}) {

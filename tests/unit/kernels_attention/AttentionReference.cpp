@@ -6,8 +6,10 @@
 //===----------------------------------------------------------------------===//
 #include "AttentionReference.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <random>
 
 namespace weft::cpu {
 namespace {
@@ -16,13 +18,17 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// The operands as doubles, indexed by name.
 struct Values {
-  std::vector<double> q, k, v, querySegments, keySegments, sinks;
+  std::vector<double> q, k, v, querySegments, keySegments, queryPositions, keyPositions, sinks;
   Values(const AttentionCase &c, const std::vector<Tensor> &operands)
       : q(operands[0].values()), k(operands[1].values()), v(operands[2].values()) {
     size_t next = 3;
     if (c.segments) {
       querySegments = operands[next++].values();
       keySegments = operands[next++].values();
+    }
+    if (c.positions != Positions::Implied) {
+      queryPositions = operands[next++].values();
+      keyPositions = operands[next++].values();
     }
     if (c.sinks)
       sinks = operands[next].values();
@@ -41,10 +47,12 @@ struct Row {
   int64_t statistic() const { return (b * c.heads + h) * c.queries + i; }
 
   bool sees(const Values &values, int64_t j) const {
-    int64_t distance = i + c.keys - c.queries - j;
+    auto distance = static_cast<double>(i + c.keys - c.queries - j);
+    if (c.positions != Positions::Implied)
+      distance = values.queryPositions[b * c.queries + i] - values.keyPositions[b * c.keys + j];
     if (c.causal && distance < 0)
       return false;
-    if (c.window > 0 && distance >= c.window)
+    if (c.window > 0 && distance >= static_cast<double>(c.window))
       return false;
     return !c.segments || values.querySegments[b * c.queries + i] == values.keySegments[b * c.keys + j];
   }
@@ -107,6 +115,7 @@ void setAttributes(const AttentionCase &c, KernelCall &call) {
   call.setInteger("causal", c.causal);
   call.setInteger("window", c.window);
   call.setInteger("has_segments", c.segments);
+  call.setInteger("has_positions", c.positions != Positions::Implied);
   call.setInteger("has_sinks", c.sinks);
 }
 
@@ -123,6 +132,10 @@ KernelCall AttentionCase::forwardCall() const {
                    {type, {batch, keys, groups, depth}},
                    {type, {batch, keys, groups, width}}};
   if (segments) {
+    call.operands.push_back({DType::I32, {batch, queries}});
+    call.operands.push_back({DType::I32, {batch, keys}});
+  }
+  if (positions != Positions::Implied) {
     call.operands.push_back({DType::I32, {batch, queries}});
     call.operands.push_back({DType::I32, {batch, keys}});
   }
@@ -146,6 +159,28 @@ KernelCall AttentionCase::backwardCall() const {
   return call;
 }
 
+namespace {
+/// Keys are in order (but where all is shuffled); of the queries each batch row has its own offset.
+std::vector<double> positionsOf(const AttentionCase &c, bool ofQueries) {
+  const int64_t count = ofQueries ? c.queries : c.keys;
+  std::vector<double> values(c.batch * count);
+  std::mt19937 random(ofQueries ? 5 : 6);
+  for (int64_t b = 0; b < c.batch; ++b) {
+    for (int64_t i = 0; i < count; ++i) {
+      int64_t position = i;
+      if (ofQueries)
+        position += b + (c.positions == Positions::SecondPart                           ? c.keys / 2
+                         : c.positions == Positions::MiddleChunks && i >= c.queries / 2 ? c.keys / 3
+                                                                                        : 0);
+      values[b * count + i] = static_cast<double>(position);
+    }
+    if (c.positions == Positions::Shuffled)
+      std::shuffle(values.begin() + b * count, values.begin() + (b + 1) * count, random);
+  }
+  return values;
+}
+} // namespace
+
 std::vector<Tensor> attentionOperands(const AttentionCase &c, uint64_t seed) {
   KernelCall call = c.forwardCall();
   std::vector<Tensor> operands;
@@ -164,6 +199,9 @@ std::vector<Tensor> attentionOperands(const AttentionCase &c, uint64_t seed) {
     operands.emplace_back(call.operands[3], segmentsOf(c.queries, true));
     operands.emplace_back(call.operands[4], segmentsOf(c.keys, false));
   }
+  if (c.positions != Positions::Implied)
+    for (bool ofQueries : {true, false})
+      operands.emplace_back(call.operands[operands.size()], positionsOf(c, ofQueries));
   if (c.sinks)
     operands.push_back(randomTensor(call.operands.back(), seed + 3));
   return operands;

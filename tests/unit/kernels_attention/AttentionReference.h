@@ -12,6 +12,10 @@
 
 namespace weft::cpu {
 
+/// Where the queries are among the keys. `Given` as operands: those of a rank that holds the second of two
+/// parts, the middle two of four chunks, or the positions in any order.
+enum class Positions : uint8_t { Implied, SecondPart, MiddleChunks, Shuffled };
+
 struct AttentionCase {
   std::string name = {};
   int64_t batch = 1, queries = 1, keys = 1, heads = 1, groups = 1, depth = 1, width = 1;
@@ -20,6 +24,7 @@ struct AttentionCase {
   int64_t window = 0;
   double softcap = 0;
   bool segments = false, sinks = false;
+  Positions positions = Positions::Implied;
   double spread = 1; ///< standard deviation of q and k
   double scale = 0;  ///< 0: 1 / sqrt(depth)
 
@@ -31,7 +36,7 @@ struct AttentionCase {
 
 inline void PrintTo(const AttentionCase &c, std::ostream *out) { *out << c.forwardCall().str(); }
 
-/// q, k, v, [segments_q, segments_k], [sinks], random but for the seed.
+/// q, k, v, [segments_q, segments_k], [positions_q, positions_k], [sinks], random but for the seed.
 std::vector<Tensor> attentionOperands(const AttentionCase &c, uint64_t seed);
 
 struct AttentionForwardValues {

@@ -65,6 +65,20 @@ std::vector<AttentionCase> cases() {
   add("everything",
       [](AttentionCase &c) { c.segments = c.sinks = true, c.softcap = 3, c.window = 100, c.keys = 190; });
   add("negative_scale", [](AttentionCase &c) { c.scale = -0.5; });
+  add("second_part_of_the_positions",
+      [](AttentionCase &c) { c.positions = Positions::SecondPart, c.queries = 75; });
+  add("middle_chunks_of_the_positions",
+      [](AttentionCase &c) { c.positions = Positions::MiddleChunks, c.keys = 300; });
+  add("shuffled_positions", [](AttentionCase &c) { c.positions = Positions::Shuffled, c.keys = 170; });
+  add("shuffled_positions_without_a_mask",
+      [](AttentionCase &c) { c.positions = Positions::Shuffled, c.causal = false; });
+  add("positions_and_everything", [](AttentionCase &c) {
+    c.positions = Positions::MiddleChunks, c.keys = 400;
+    c.segments = c.sinks = true, c.softcap = 3, c.window = 100;
+  });
+  add("one_pass_backward_with_positions", [](AttentionCase &c) {
+    c.positions = Positions::MiddleChunks, c.batch = 9, c.queries = c.keys = 140, c.window = 60;
+  });
   add("one_pass_backward", [](AttentionCase &c) { c.batch = 9, c.queries = c.keys = 140; });
   size_t plain = list.size();
   for (size_t i = 0; i < plain; ++i)
@@ -252,6 +266,68 @@ TEST(AttentionExtremes, NoKeyInTheSegmentGivesZerosEverywhere) {
     EXPECT_THAT(gradient.values(), testing::Each(0));
 }
 
+/// Positions of queries and keys that are implied are those operands: not a bit differs.
+TEST(AttentionPositions, GivenAsTheyAreImpliedChangeNoBit) {
+  for (int64_t window : {0, 40}) {
+    AttentionCase c{.batch = 2,
+                    .queries = 150,
+                    .keys = 300,
+                    .heads = 2,
+                    .groups = 1,
+                    .depth = 16,
+                    .width = 16,
+                    .causal = true,
+                    .window = window};
+    std::vector<Tensor> operands = attentionOperands(c, 3);
+    auto forward = runKernel(c.forwardCall(), operands);
+    ASSERT_TRUE(forward.ok()) << forward.status();
+    auto gradients = runKernel(c.backwardCall(), backwardOperands(c, operands, *forward, 30));
+    ASSERT_TRUE(gradients.ok()) << gradients.status();
+    c.positions = Positions::SecondPart;
+    std::vector<double> queries(2 * 150), keys(2 * 300);
+    for (size_t i = 0; i < queries.size(); ++i)
+      queries[i] = static_cast<double>(150 + i % 150);
+    for (size_t i = 0; i < keys.size(); ++i)
+      keys[i] = static_cast<double>(i % 300);
+    operands.emplace_back(TensorType{DType::I32, {2, 150}}, queries);
+    operands.emplace_back(TensorType{DType::I32, {2, 300}}, keys);
+    auto given = runKernel(c.forwardCall(), operands);
+    ASSERT_TRUE(given.ok()) << given.status();
+    for (size_t i = 0; i < forward->size(); ++i)
+      EXPECT_EQ((*given)[i].bytes(), (*forward)[i].bytes()) << "result " << i << ", window " << window;
+    auto givenGradients = runKernel(c.backwardCall(), backwardOperands(c, operands, *given, 30));
+    ASSERT_TRUE(givenGradients.ok()) << givenGradients.status();
+    for (size_t i = 0; i < gradients->size(); ++i)
+      EXPECT_EQ((*givenGradients)[i].bytes(), (*gradients)[i].bytes())
+          << "gradient " << i << ", window " << window;
+  }
+}
+
+/// The ends of what an i32 holds: no distance overflows.
+TEST(AttentionPositions, MayBeTheLeastAndTheMost) {
+  constexpr double kLeast = std::numeric_limits<int32_t>::min(), kMost = std::numeric_limits<int32_t>::max();
+  for (bool causal : {false, true})
+    for (int64_t window : {int64_t(0), int64_t(3), std::numeric_limits<int64_t>::max()}) {
+      AttentionCase c{.batch = 1,
+                      .queries = 4,
+                      .keys = 5,
+                      .heads = 1,
+                      .groups = 1,
+                      .depth = 4,
+                      .width = 4,
+                      .causal = causal,
+                      .window = window,
+                      .positions = Positions::Shuffled};
+      std::vector<Tensor> operands = attentionOperands(c, 3);
+      operands[3] = Tensor(operands[3].type(), {kMost, kLeast, 0, -1});
+      operands[4] = Tensor(operands[4].type(), {kLeast, kMost, kMost - 2, 0, -1});
+      auto forward = runKernel(c.forwardCall(), operands);
+      ASSERT_TRUE(forward.ok()) << forward.status();
+      EXPECT_TRUE(isNear((*forward)[0].values(), referenceAttention(c, operands).output, c.type, 1e-6))
+          << "causal " << causal << ", window " << window;
+    }
+}
+
 TEST(AttentionExtremes, HugeScoresDoNotOverflow) {
   AttentionCase c{.batch = 1,
                   .queries = 150,
@@ -366,6 +442,22 @@ TEST(AttentionRefuses, WhatDoesNotFitTheSignature) {
   expect(
       "kernel attention_backward: 4 results were given, but the signature has 3",
       [](KernelCall &c) { c.results.push_back(c.results[0]); }, true);
+}
+
+TEST(AttentionRefuses, PositionsOfAnotherTypeOrShape) {
+  AttentionCase c = smallCase();
+  c.segments = true, c.positions = Positions::Shuffled;
+  KernelCall call = c.forwardCall();
+  call.operands[5].dtype = DType::I64;
+  EXPECT_EQ(statusOf(call).message(),
+            "kernel attention: positions are tensor<1x7xi64>, but their type must be i32");
+  call = c.backwardCall();
+  call.operands[9].shape = {1, 7};
+  EXPECT_EQ(statusOf(call).message(),
+            "kernel attention_backward: positions_k is tensor<1x7xi32>, but its shape must be 1x9");
+  call.setInteger("has_positions", 0);
+  EXPECT_EQ(statusOf(call).message(),
+            "kernel attention_backward: 10 operands were given, but the signature has 8");
 }
 
 TEST(AttentionRefuses, SegmentsAndSinksOfAnotherTypeOrShape) {

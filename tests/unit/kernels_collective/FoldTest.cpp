@@ -83,8 +83,87 @@ TEST(Fold, OnlyFloatsHaveALogSumExp) {
   EXPECT_THAT(foldAll<uint16_t>(ReduceKind::LogSumExp, DType::BF16, {{k1}, {k1}}), ElementsAre(k1AndLog2));
 }
 
+/// The tree of consecutive leaves, as the definition says it.
+float treeOf(const std::vector<float> &leaves) {
+  size_t half = leaves.size() / 2;
+  if (leaves.size() % 2 == 0)
+    return treeOf({leaves.begin(), leaves.begin() + static_cast<ptrdiff_t>(half)}) +
+           treeOf({leaves.begin() + static_cast<ptrdiff_t>(half), leaves.end()});
+  float sum = leaves[0];
+  for (size_t i = 1; i < leaves.size(); ++i)
+    sum = sum + leaves[i];
+  return sum;
+}
+
+/// Numbers of many magnitudes, so that each order of additions gives other bits.
+std::vector<float> unevenLeaves(size_t count) {
+  std::vector<float> leaves;
+  for (size_t i = 0; i < count; ++i)
+    leaves.push_back(
+        std::ldexp(1.0f + static_cast<float>(i * 37 % 101) / 128.0f, static_cast<int>(i * 13 % 29)) *
+        (i % 3 == 0 ? -1.0f : 1.0f));
+  return leaves;
+}
+
+TEST(Fold, TreeAddsHalvesAndOddNumbersOneAfterAnother) {
+  for (size_t ranks : {1, 2, 3, 4, 6, 7, 8, 12, 16}) {
+    std::vector<float> leaves = unevenLeaves(ranks);
+    std::vector<std::vector<float>> sources;
+    for (float leaf : leaves)
+      sources.push_back(std::vector<float>(1000, leaf)); // several blocks
+    EXPECT_EQ(foldAll<float>(ReduceKind::Tree, DType::F32, sources), std::vector<float>(1000, treeOf(leaves)))
+        << ranks;
+  }
+}
+
+TEST(Fold, TreeOfSubtreesIsTheTree) {
+  std::vector<float> leaves = unevenLeaves(24);
+  for (size_t ranks : {1, 2, 4, 8}) {
+    std::vector<std::vector<float>> sources;
+    for (auto begin = leaves.begin(); begin != leaves.end(); begin += 24 / static_cast<ptrdiff_t>(ranks))
+      sources.push_back({treeOf({begin, begin + 24 / static_cast<ptrdiff_t>(ranks)})});
+    EXPECT_EQ(foldAll<float>(ReduceKind::Tree, DType::F32, sources)[0], treeOf(leaves)) << ranks;
+  }
+  EXPECT_NE(
+      foldAll<float>(ReduceKind::Sum, DType::F32, {{leaves[0]}, {leaves[1]}, {leaves[2]}, {leaves[3]}}),
+      foldAll<float>(ReduceKind::Tree, DType::F32, {{leaves[0]}, {leaves[1]}, {leaves[2]}, {leaves[3]}}));
+}
+
+TEST(Fold, TreeRoundsNarrowFloatsAtEachAddition) {
+  // In bf16, 256 + 1 is 256, wherever the addition is made.
+  constexpr uint16_t k256 = 0x4380, k1 = 0x3F80, k512 = 0x4400;
+  EXPECT_THAT(foldAll<uint16_t>(ReduceKind::Tree, DType::BF16, {{k256}, {k1}, {k256}, {k1}}),
+              ElementsAre(k512));
+}
+
+TEST(Fold, TreeKeepsTheSignOfZeroAndWhatIsNoNumber) {
+  auto of = [](float a, float b) { return foldAll<float>(ReduceKind::Tree, DType::F32, {{a}, {b}})[0]; };
+  EXPECT_TRUE(std::signbit(of(-0.0f, -0.0f)));
+  EXPECT_FALSE(std::signbit(of(-0.0f, 0.0f)));
+  EXPECT_TRUE(std::isnan(of(std::nanf(""), 1.0f)));
+  EXPECT_TRUE(
+      std::isnan(of(std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity())));
+  EXPECT_EQ(findFold(ReduceKind::Tree, DType::I1), nullptr);
+}
+
+TEST(Fold, TreeMayReplaceAnyOfItsSources) {
+  for (size_t replaced : {0, 1, 2, 3}) {
+    std::vector<std::vector<float>> sources(4, std::vector<float>(600));
+    for (size_t source = 0; source < 4; ++source)
+      for (size_t i = 0; i < 600; ++i)
+        sources[source][i] = unevenLeaves(4)[(source + i) % 4];
+    std::vector<float> wanted = foldAll<float>(ReduceKind::Tree, DType::F32, sources);
+    std::vector<const void *> pointers;
+    for (const std::vector<float> &source : sources)
+      pointers.push_back(source.data());
+    findFold(ReduceKind::Tree, DType::F32)(pointers, 0, sources[replaced].data(), 600);
+    EXPECT_EQ(sources[replaced], wanted) << replaced;
+  }
+}
+
 TEST(Fold, KindsHaveNames) {
-  for (ReduceKind kind : {ReduceKind::Sum, ReduceKind::Max, ReduceKind::Min, ReduceKind::LogSumExp})
+  for (ReduceKind kind :
+       {ReduceKind::Sum, ReduceKind::Max, ReduceKind::Min, ReduceKind::LogSumExp, ReduceKind::Tree})
     EXPECT_EQ(reduceKindFromName(name(kind)), kind);
   EXPECT_EQ(reduceKindFromName("mean"), std::nullopt);
 }

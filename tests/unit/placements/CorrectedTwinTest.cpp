@@ -57,8 +57,22 @@ mlir::Type wholeType(mlir::Type type) {
   return tensor ? mlir::RankedTensorType::get(dist::wholeShape(tensor), tensor.getElementType()) : type;
 }
 
+/// Where one device has everything, its own block is all that a ring meets: `first` alone, of whole values.
+void meetOwnBlock(dist::RingOp ring) {
+  mlir::Block &block = ring.getFirst().front();
+  for (auto [result, value] : llvm::zip_equal(ring.getResults(), block.getTerminator()->getOperands()))
+    value.setType(wholeType(result.getType()));
+  for (auto [argument, operand] : llvm::zip_equal(block.getArguments(), ring->getOperands()))
+    argument.replaceAllUsesWith(operand);
+  ring->replaceAllUsesWith(block.getTerminator()->getOperands());
+  block.getTerminator()->erase();
+  ring->getBlock()->getOperations().splice(ring->getIterator(), block.getOperations());
+  ring->erase();
+}
+
 /// What the program means: every value whole on one device, where everything that dist does is nothing.
 void forgetMesh(mlir::ModuleOp module) {
+  module.walk([](dist::RingOp ring) { meetOwnBlock(ring); });
   llvm::SmallVector<mlir::Operation *> moves;
   module.walk([&](mlir::Operation *op) {
     for (mlir::NamedAttribute attribute : llvm::to_vector(op->getAttrs()))

@@ -1,4 +1,5 @@
 //===- ScheduleViewsTest.cpp - Table, picture, trace, figures -------------===//
+#include "compiler/schedule/ResolveSchedule.h"
 #include "compiler/schedule/ScheduleReport.h"
 #include "compiler/schedule/ScheduleSvg.h"
 #include "compiler/schedule/ScheduleTable.h"
@@ -98,6 +99,7 @@ TEST(ScheduleReport, ComparesAllAndSaysWhyOneCannotBe) {
   EXPECT_THAT(table, HasSubstr("dualpipe_v         dualpipe_v: 7 microbatches on 4 ranks"));
   EXPECT_THAT(table, HasSubstr("auto, held 4            1 "));
   EXPECT_EQ(heldChunks(2.5, 2), 5);
+  EXPECT_EQ(heldChunks(2.3333, 3), 7);
   EXPECT_EQ(heldChunks(1e300, 2), std::numeric_limits<int>::max());
 }
 

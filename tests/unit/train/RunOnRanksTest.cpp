@@ -152,7 +152,7 @@ TEST(DataRank, RanksThatDifferOnOtherAxesReadTheSameSamples) {
   EXPECT_TRUE(dataRankOf(Mesh{}, 0).counts);
 }
 
-TEST(BatchInput, IsSplitOverItsSamplesAndNothingElse) {
+TEST(BatchInput, IsSplitOverItsSamplesAndTheirPositionsAndNothingElse) {
   Executable executable;
   executable.mesh = meshWith({{"d0", 2}, {"t0", 2}});
   Program program;
@@ -162,19 +162,52 @@ TEST(BatchInput, IsSplitOverItsSamplesAndNothingElse) {
     const ProgramInput input{"tokens", each, {}, true, std::move(placement)};
     std::vector<std::string> messages;
     for (int64_t rank = 0; rank < 4; ++rank)
-      messages.emplace_back(checkBatchInput(executable, program, input, rank, each, true).message());
+      messages.emplace_back(bindBatchInput(executable, program, input, rank, each, true).status().message());
     return messages;
   };
   EXPECT_THAT(check({{8, 8}, {{{0}}, {{}}}}), ::testing::Each(""));
   const std::string misfit =
       "program 'step': input 'tokens' is not split over its samples among 2 data ranks, "
-      "and over nothing else: the trainer gives each of them samples of its own, whole";
-  EXPECT_THAT(check({}), ::testing::Each(misfit));                           // the same samples on both
-  EXPECT_THAT(check({{4, 16}, {{{}}, {{1}}}}), ::testing::Contains(misfit)); // parts of samples
+      "and over nothing else but their positions: the trainer gives each of them samples of its own";
+  EXPECT_THAT(check({}), ::testing::Each(misfit)); // the same samples on both
   const ProgramInput other{"tokens", {DType::I32, {2, 8}}, {}, true, {{4, 8}, {{{0}}, {{}}}}};
-  EXPECT_EQ(checkBatchInput(executable, program, other, 0, each, true).message(),
+  EXPECT_EQ(bindBatchInput(executable, program, other, 0, each, true).status().message(),
             "program 'step': input 'tokens' is tensor<2x8xi32> per microbatch, the run file needs "
             "tensor<4x8xi32> per microbatch (train.micro_batch, data.sequence_length)");
+}
+
+/// Two samples of eight positions, of two that a data rank reads: numbers say sample and position.
+TEST(BatchInput, TakesTheRanksPositionsOfEachSample) {
+  Executable executable;
+  executable.mesh = meshWith({{"d0", 2}, {"c0", 2}});
+  Program program;
+  program.name = "step";
+  const TensorType each{DType::I32, {2, 8}}, part{DType::I32, {2, 4}};
+  const std::vector<int32_t> samples = {10, 11, 12, 13, 14, 15, 16, 17, 20, 21, 22, 23, 24, 25, 26, 27};
+  const auto taken = [&](int64_t rank, DimensionSplit split) {
+    const ProgramInput input{"tokens", part, {}, true, {{4, 8}, {{{0}}, std::move(split)}}};
+    absl::StatusOr<SequencePart> bound = bindBatchInput(executable, program, input, rank, each, true);
+    std::vector<int32_t> positions(8);
+    if (bound.ok())
+      bound->copy(samples, positions);
+    return positions;
+  };
+  using ::testing::ElementsAre;
+  for (int64_t data : {0, 2}) {
+    EXPECT_THAT(taken(data, {{1}}), ElementsAre(10, 11, 12, 13, 20, 21, 22, 23));
+    EXPECT_THAT(taken(data + 1, {{1}}), ElementsAre(14, 15, 16, 17, 24, 25, 26, 27));
+    EXPECT_THAT(taken(data, {{1}, true}), ElementsAre(10, 11, 16, 17, 20, 21, 26, 27));
+    EXPECT_THAT(taken(data + 1, {{1}, true}), ElementsAre(12, 13, 14, 15, 22, 23, 24, 25));
+  }
+}
+
+TEST(SequencePart, IsPaddedWithZerosWhereItIsShort) {
+  const SequencePart second(meshWith({{"c0", 2}}), 1, 5, {{0}});
+  std::vector<int32_t> taken(6, 7);
+  second.copy(std::vector<int32_t>{1, 2, 3, 4, 5, 11, 12, 13, 14, 15}, taken);
+  EXPECT_THAT(taken, ::testing::ElementsAre(4, 5, 0, 14, 15, 0));
+  EXPECT_FALSE(second.isWhole());
+  EXPECT_TRUE(SequencePart(5).isWhole());
 }
 
 TEST(DescribeRanks, SaysHowTheWorkIsShared) {
@@ -184,6 +217,8 @@ TEST(DescribeRanks, SaysHowTheWorkIsShared) {
   EXPECT_EQ(describe({4, 1, 0, 1, false}), "4 ranks: data 4");
   EXPECT_EQ(describe({2, 4, 3, 1, false}), "8 ranks: data_replicate 2 x data_shard 4, zero 3");
   EXPECT_EQ(describe({1, 1, 0, 3, false}), "3 ranks: tensor 3");
+  EXPECT_EQ(describe({1, 2, 1, 2, true, {2, ContextMethod::AllToAll}}),
+            "8 ranks: data 2 x tensor 2 (sequence parallel) x context 2 (all-to-all), zero 1");
 }
 
 } // namespace

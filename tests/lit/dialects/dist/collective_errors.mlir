@@ -72,10 +72,21 @@ func.func @f(%x: tensor<3x8xf32, #dist.local<#mesh, 12x8, [d0, t0], []>>) {
 // -----
 
 #mesh = #dist.mesh<d0 = 2, t0 = 2, t1 = 3>
-func.func @f(%x: tensor<6x8xf32, #dist.local<#mesh, 12x8, zigzag [d0], []>>) {
-  // expected-error @+1 {{'dist.all_gather.start' op expects dimension 0 to be split last over [d0], its placement is zigzag [d0] []}}
-  %t = dist.all_gather.start %x over ["d0"] dim 0 : tensor<6x8xf32, #dist.local<#mesh, 12x8, zigzag [d0], []>> -> !dist.token<tensor<12x8xf32, #dist.local<#mesh, 12x8, [], []>>>
-  %y = dist.wait %t : !dist.token<tensor<12x8xf32, #dist.local<#mesh, 12x8, [], []>>>
+func.func @f(%x: tensor<4x8xf32, #dist.local<#mesh, 16x8, zigzag [d0, t0], []>>) {
+  // What is left of a zigzag is one.
+  // expected-error @+1 {{'dist.all_gather.start' op gives 'tensor<8x8xf32>', the part of 16x8 at zigzag [d0] []; its type says 'tensor<8x8xf32>', the part of 16x8 at [d0] []}}
+  %t = dist.all_gather.start %x over ["t0"] dim 0 : tensor<4x8xf32, #dist.local<#mesh, 16x8, zigzag [d0, t0], []>> -> !dist.token<tensor<8x8xf32, #dist.local<#mesh, 16x8, [d0], []>>>
+  %y = dist.wait %t : !dist.token<tensor<8x8xf32, #dist.local<#mesh, 16x8, [d0], []>>>
+  return
+}
+
+// -----
+
+#mesh = #dist.mesh<d0 = 2, t0 = 2, t1 = 3>
+func.func @f(%x: tensor<8x8xf32, #dist.local<#mesh, 16x8, [d0], []>>) {
+  // A dimension that is split already is split on in the same way.
+  // expected-error @+1 {{'dist.slice' op gives 'tensor<4x8xf32>', the part of 16x8 at [d0, t0] []; its type says 'tensor<4x8xf32>', the part of 16x8 at zigzag [d0, t0] []}}
+  %y = dist.slice %x over ["t0"] dim 0 : tensor<8x8xf32, #dist.local<#mesh, 16x8, [d0], []>> -> tensor<4x8xf32, #dist.local<#mesh, 16x8, zigzag [d0, t0], []>>
   return
 }
 

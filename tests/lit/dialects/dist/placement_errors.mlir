@@ -26,7 +26,7 @@ func.func @f(%x: tensor<4x8xf32, #dist.at<#mesh, [], [], sum [t0], max [t0]>>) {
 // -----
 
 #mesh = #dist.mesh<d0 = 2, t0 = 2>
-// expected-error @+1 {{the lists of dimensions come before sum, max and lse}}
+// expected-error @+1 {{the lists of dimensions come before sum, max, lse and tree}}
 func.func @f(%x: tensor<4x8xf32, #dist.at<#mesh, [], sum [t0], []>>) { return }
 
 // -----
@@ -46,6 +46,12 @@ func.func @f(%x: tensor<4x8xf32, #dist.at<#mesh, [d0]>>) { return }
 #mesh = #dist.mesh<d0 = 2, c0 = 2>
 // expected-error @+1 {{zigzag over [c0] does not divide dimension 1 (6); a multiple of 4 does}}
 func.func @f(%x: tensor<4x6xf32, #dist.at<#mesh, [d0], zigzag [c0]>>) { return }
+
+// -----
+
+#mesh = #dist.mesh<c0 = 2, d0 = 2>
+// expected-error @+1 {{zigzag of dimension 1, which no axis splits}}
+func.func @f(%x: tensor<4x6xf32, #dist.at<#mesh, [d0], zigzag []>>) { return }
 
 // -----
 

@@ -90,8 +90,24 @@ func.func @f(%q: tensor<2x6x4x8xf32>, %k: tensor<2x6x2x8xf32>, %s: tensor<3xf32>
 // -----
 
 func.func @f(%q: tensor<2x6x4x8xf32>, %k: tensor<2x6x2x8xf32>, %s: tensor<2x5xi32>) {
-  // expected-error @+1 {{'nn.attention' op expects segments [batch, positions], got 'tensor<2x5xi32>' and 'tensor<2x5xi32>'}}
+  // expected-error @+1 {{'nn.attention' op expects segments [2, 6] of the query and [2, 6] of the key, got 'tensor<2x5xi32>' and 'tensor<2x5xi32>'}}
   %0, %1 = nn.attention %q, %k, %k segments(%s, %s) {scale = 0.5} : (tensor<2x6x4x8xf32>, tensor<2x6x2x8xf32>, tensor<2x6x2x8xf32>, tensor<2x5xi32>, tensor<2x5xi32>) -> (tensor<2x6x4x8xf32>, tensor<2x4x6xf32>)
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<2x6x4x8xf32>, %k: tensor<2x6x2x8xf32>, %s: tensor<2x6xi32>, %t: tensor<6xi32>) {
+  // expected-error @+1 {{'nn.attention' op expects positions [2, 6] of the query and [2, 6] of the key, got 'tensor<2x6xi32>' and 'tensor<6xi32>'}}
+  %0, %1 = nn.attention %q, %k, %k positions(%s, %t) {scale = 0.5} : (tensor<2x6x4x8xf32>, tensor<2x6x2x8xf32>, tensor<2x6x2x8xf32>, tensor<2x6xi32>, tensor<6xi32>) -> (tensor<2x6x4x8xf32>, tensor<2x4x6xf32>)
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<2x6x4x8xf32>, %k: tensor<2x6x2x8xf32>, %s: tensor<2x6xi32>) {
+  // expected-error @+1 {{'nn.attention' op expects positions of both query and key, or of neither}}
+  %0, %1 = "nn.attention"(%q, %k, %k, %s) {scale = 0.5, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 1, 0, 0>} : (tensor<2x6x4x8xf32>, tensor<2x6x2x8xf32>, tensor<2x6x2x8xf32>, tensor<2x6xi32>) -> (tensor<2x6x4x8xf32>, tensor<2x4x6xf32>)
   return
 }
 

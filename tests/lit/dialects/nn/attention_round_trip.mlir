@@ -1,4 +1,4 @@
-// Attention and its backward, with and without segments and sinks, print as they are written.
+// Attention and its backward, with and without segments, positions and sinks, print as they are written.
 // RUN: weft-opt %s | weft-opt | FileCheck %s
 // RUN: weft-opt --mlir-print-op-generic %s | weft-opt | FileCheck %s
 
@@ -13,5 +13,9 @@ func.func @attention(%q: tensor<2x6x4x8xf32>, %k: tensor<2x6x2x8xf32>, %v: tenso
   %6:3 = nn.attention_backward %do, %q, %k, %v, %do, %lse {causal, scale = 5.000000e-01 : f64} : (tensor<2x6x4x8xf32>, tensor<2x6x4x8xf32>, tensor<2x6x2x8xf32>, tensor<2x6x2x8xf32>, tensor<2x6x4x8xf32>, tensor<2x4x6xf32>) -> (tensor<2x6x4x8xf32>, tensor<2x6x2x8xf32>, tensor<2x6x2x8xf32>)
   // CHECK: nn.attention_backward %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} segments(%{{.*}}, %{{.*}}) sinks(%{{.*}}) {scale = 5.000000e-01 : f64} : (tensor<2x6x4x8xf32>, tensor<2x6x4x8xf32>, tensor<2x6x2x8xf32>, tensor<2x6x2x8xf32>, tensor<2x6x4x8xf32>, tensor<2x4x6xf32>, tensor<2x6xi32>, tensor<2x6xi32>, tensor<4xf32>) -> (tensor<2x6x4x8xf32>, tensor<2x6x2x8xf32>, tensor<2x6x2x8xf32>, tensor<4xf32>)
   %7:4 = nn.attention_backward %do, %q, %k, %v, %do, %lse segments(%seg, %seg) sinks(%sinks) {scale = 5.000000e-01 : f64} : (tensor<2x6x4x8xf32>, tensor<2x6x4x8xf32>, tensor<2x6x2x8xf32>, tensor<2x6x2x8xf32>, tensor<2x6x4x8xf32>, tensor<2x4x6xf32>, tensor<2x6xi32>, tensor<2x6xi32>, tensor<4xf32>) -> (tensor<2x6x4x8xf32>, tensor<2x6x2x8xf32>, tensor<2x6x2x8xf32>, tensor<4xf32>)
+  // CHECK: nn.attention %{{.*}}, %{{.*}}, %{{.*}} positions(%{{.*}}, %{{.*}}) {causal, scale = 5.000000e-01 : f64} : (tensor<2x6x4x8xf32>, tensor<2x6x2x8xf32>, tensor<2x6x2x8xf32>, tensor<2x6xi32>, tensor<2x6xi32>) -> (tensor<2x6x4x8xf32>, tensor<2x4x6xf32>)
+  %8, %9 = nn.attention %q, %k, %v positions(%seg, %seg) {causal, scale = 5.000000e-01 : f64} : (tensor<2x6x4x8xf32>, tensor<2x6x2x8xf32>, tensor<2x6x2x8xf32>, tensor<2x6xi32>, tensor<2x6xi32>) -> (tensor<2x6x4x8xf32>, tensor<2x4x6xf32>)
+  // CHECK: nn.attention_backward %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} segments(%{{.*}}, %{{.*}}) positions(%{{.*}}, %{{.*}}) sinks(%{{.*}}) {causal, scale = 5.000000e-01 : f64} : (tensor<2x6x4x8xf32>, tensor<2x6x4x8xf32>, tensor<2x6x2x8xf32>, tensor<2x6x2x8xf32>, tensor<2x6x4x8xf32>, tensor<2x4x6xf32>, tensor<2x6xi32>, tensor<2x6xi32>, tensor<2x6xi32>, tensor<2x6xi32>, tensor<4xf32>) -> (tensor<2x6x4x8xf32>, tensor<2x6x2x8xf32>, tensor<2x6x2x8xf32>, tensor<4xf32>)
+  %10:4 = nn.attention_backward %do, %q, %k, %v, %do, %lse segments(%seg, %seg) positions(%seg, %seg) sinks(%sinks) {causal, scale = 5.000000e-01 : f64} : (tensor<2x6x4x8xf32>, tensor<2x6x4x8xf32>, tensor<2x6x2x8xf32>, tensor<2x6x2x8xf32>, tensor<2x6x4x8xf32>, tensor<2x4x6xf32>, tensor<2x6xi32>, tensor<2x6xi32>, tensor<2x6xi32>, tensor<2x6xi32>, tensor<4xf32>) -> (tensor<2x6x4x8xf32>, tensor<2x6x2x8xf32>, tensor<2x6x2x8xf32>, tensor<4xf32>)
   return
 }

@@ -208,7 +208,7 @@ nn.step @s microbatches(1) inputs([])
   prepare { nn.yield }
   microbatch {
     %x = nn.constant dense<0.0> : tensor<4xf32>
-    // expected-error @+1 {{'nn.carry' op expects combiners sum, max or min, got "mean"}}
+    // expected-error @+1 {{'nn.carry' op expects combiners sum, max, min or tree, got "mean"}}
     nn.carry ["x"] ["mean"] %x : tensor<4xf32> }
   update { ^bb0(%x: tensor<4xf32>): nn.yield }
 

@@ -21,7 +21,7 @@ nn.parameter @w : tensor<4xf32> constant
 // CHECK-NEXT: %[[R1:.*]] = nn.reshape %[[X1]]
 // CHECK-NEXT: %[[ALL:.*]] = nn.concatenate 0(%[[R0]], %[[R1]])
 // CHECK:      sched.store "prepared/0", %[[ALL]]
-// CHECK-NEXT: %[[ZERO:.*]] = nn.constant dense<0.000000e+00> : tensor<f32>
+// CHECK-NEXT: %[[ZERO:.*]] = nn.constant dense<-0.000000e+00> : tensor<f32>
 // CHECK-NEXT: sched.store "carried/sum", %[[ZERO]]
 // CHECK-NEXT: %[[LOW:.*]] = nn.constant dense<0xFF800000> : tensor<f32>
 // CHECK-NEXT: sched.store "carried/largest", %[[LOW]]
