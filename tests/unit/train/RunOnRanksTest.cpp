@@ -72,7 +72,7 @@ TEST(RunOnRanks, AWrapperStandsBetweenEachRankAndItsGroup) {
   std::vector<int> wrapped;
   EXPECT_EQ(runOnRanks(
                 testing::shardedExecutable(meshWith({{"d0", 2}})), 1,
-                [](Executor &, Communicator &communicator) { return communicator.barrier(); },
+                [](Executor &, Communicator &communicator) { return communicator.barrier(); }, nullptr,
                 [&](std::unique_ptr<Communicator> communicator) {
                   wrapped.push_back(communicator->rank());
                   return communicator;
