@@ -80,7 +80,10 @@ absl::Status lossReport(const std::vector<LostRank> &lost, int own, const RankAc
   constexpr size_t most = 8;
   std::string text;
   for (size_t i = 0; i < std::min(lost.size(), most); ++i)
-    absl::StrAppend(&text, i == 0 ? "lost " : "; lost ", "rank ", lost[i].rank, ", which ", lost[i].reason);
+    absl::StrAppend(&text, i == 0 ? "" : "; ",
+                    lost[i].rank == own ? std::string("taken for lost by the others, since this rank ")
+                                        : absl::StrCat("lost rank ", lost[i].rank, ", which "),
+                    lost[i].reason);
   if (lost.size() > most)
     absl::StrAppend(&text, "; and ", lost.size() - most, " more");
   absl::StrAppend(&text, ". Rank ", own, " was in ", activity.describe(),

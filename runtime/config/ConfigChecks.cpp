@@ -232,6 +232,12 @@ bool Checks::checkReduction() {
            absl::StrCat("canonical does not go with tensor (", parallel.tensor,
                         "): the products of a layer are then sums over its ranks, which fewer ranks round "
                         "otherwise. Works: parallel.tensor: 1, or fast."));
+  if (parallel.context.size > 1)
+    report("train.reduction",
+           absl::StrCat(
+               "canonical does not go with context.size (", parallel.context.size,
+               "): gradients are then sums over its ranks, of parts of each sample, which one rank rounds "
+               "otherwise. Works: parallel.context.size: 1, or fast."));
   const int64_t dataRanks = parallel.dataRanks();
   if (dataRanks < 1 || train.globalBatch % train.microBatch != 0)
     return true;

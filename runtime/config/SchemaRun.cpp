@@ -39,13 +39,14 @@ static void addLaunchKeys(std::vector<Key> &keys) {
                      .atLeast(1)
                      .atMost(1024)
                      .mayChange());
-  keys.push_back(Key("launch.memory_limit", fieldOf<&Config::launch, &Launch::memoryLimit>(),
-                     "A larger memory plan, of all ranks of a machine together, is refused; auto: the limit of "
-                     "the control group, else the machine's memory.")
-                     .memorySize()
-                     .unit("bytes")
-                     .atLeast(1 << 20)
-                     .mayChange());
+  keys.push_back(
+      Key("launch.memory_limit", fieldOf<&Config::launch, &Launch::memoryLimit>(),
+          "A larger memory plan, of all ranks of a machine together, is refused; auto: the limit of "
+          "the control group, else the machine's memory.")
+          .memorySize()
+          .unit("bytes")
+          .atLeast(1 << 20)
+          .mayChange());
   keys.push_back(
       Key("launch.memory_per_rank", fieldOf<&Config::launch, &Launch::memoryPerRank>(),
           "What a rank has where it will run; a larger memory plan is refused. For a plan that is "

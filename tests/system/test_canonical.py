@@ -120,6 +120,11 @@ class Refusals(CanonicalTest):
         self.refusal("train.reduction: canonical does not go with tensor (2): the products of a layer are then sums over its "
                      "ranks, which fewer ranks round otherwise. Works: parallel.tensor: 1, or fast.", "parallel.tensor=2")
 
+    def testContextRanks(self):
+        self.refusal("train.reduction: canonical does not go with context.size (2): gradients are then sums over its ranks, of "
+                     "parts of each sample, which one rank rounds otherwise. Works: parallel.context.size: 1, or fast.",
+                     "parallel.context.size=2")
+
     def testDataRanksThatAreNoPowerOfTwo(self):
         self.refusal("train.reduction: canonical halves the 12 microbatches of a step (global_batch 12 / micro_batch 1) until "
                      "each of 3 data ranks (data_replicate 1 x data_shard 3) has a part, which no power of two does. Works: "
@@ -153,7 +158,8 @@ class Cost(CanonicalTest):
         self.assertNotIn("forward_backward", communication)
 
     def testAPlanOverTheLimitNamesTheFastReduction(self):
-        needed = int(re.search(r"\((\d+) bytes\)", self.explain("memory"))[1])
-        done = self.command(*self.training("x", *settings(f"launch.memory_limit={needed - 1}")))
+        wide = ("model.hidden_size=64", "model.intermediate_size=128")
+        needed = int(re.search(r"\((\d+) bytes\)", self.explain("memory", *wide))[1])
+        done = self.command(*self.training("x", *settings(*wide, f"launch.memory_limit={needed - 1}")))
         self.assertEqual(8, done.returncode, done.stderr)
         self.assertIn("train.reduction: fast -> ", done.stderr)

@@ -85,7 +85,7 @@ TEST(Leaving, AnExchangeOutlivesItsCommunicatorAndFails) {
   std::shared_ptr<Exchange> exchange = *communicator->exchange(std::vector<int64_t>{0});
   communicator.reset();
   EXPECT_THAT(std::string(exchange->begin({}, {}, {}).message()),
-              HasSubstr("lost rank 0, which has left the job before barrier #1. Rank 0 was in start"));
+              HasSubstr("since this rank has left the job before barrier #1. Rank 0 was in start"));
 }
 
 TEST(Limits, ARankThatDoesNotComeIsNamedByAllWithWhatItDoes) {
@@ -102,12 +102,13 @@ TEST(Limits, ARankThatDoesNotComeIsNamedByAllWithWhatItDoes) {
   });
   for (size_t rank = 0; rank < 4; ++rank) {
     EXPECT_EQ(all[rank].code(), absl::StatusCode::kUnavailable);
-    EXPECT_THAT(std::string(all[rank].message()),
-                ::testing::AllOf(
-                    HasSubstr("lost rank 2, which "),
-                    HasSubstr(" for 0.3 s (launch.timeout.step); it is in step 12, outside of "
-                              "collectives for "),
-                    HasSubstr(", after barrier #1. Rank " + std::to_string(rank) + " was in step 12, in ")));
+    EXPECT_THAT(
+        std::string(all[rank].message()),
+        ::testing::AllOf(
+            HasSubstr(rank == 2 ? "taken for lost by the others, since this rank " : "lost rank 2, which "),
+            HasSubstr(" for 0.3 s (launch.timeout.step); it is in step 12, outside of "
+                      "collectives for "),
+            HasSubstr(", after barrier #1. Rank " + std::to_string(rank) + " was in step 12, in ")));
   }
 }
 

@@ -245,6 +245,14 @@ TEST(CanonicalRefused, TensorRanks) {
             "ranks, which fewer ranks round otherwise. Works: parallel.tensor: 1, or fast.");
 }
 
+TEST(CanonicalRefused, ContextRanks) {
+  EXPECT_EQ(
+      errorWith({"train.reduction=canonical", "parallel.context.size=2"}),
+      "--set: train.reduction: canonical does not go with context.size (2): gradients are then sums over "
+      "its ranks, of parts of each sample, which one rank rounds otherwise. Works: parallel.context.size: "
+      "1, or fast.");
+}
+
 TEST(Canonical, SaysThatAnotherMeshChangesNoBit) {
   const Config one = configOf({"train.reduction=canonical"});
   for (const ResumeDifference &difference :
