@@ -52,7 +52,6 @@ struct Job {
   std::optional<checkpoint::RunLock> lock; ///< where rank 0 is
   RunLog log;                              ///< of rank 0, or of the rank that this process is
   Executable executable;
-  uint64_t programChecksum = 0;
   double compileSeconds = 0;
   std::optional<checkpoint::Checkpoint> resume;
   std::unique_ptr<Tokenizer> tokenizer;
@@ -210,8 +209,6 @@ absl::Status trainRank(const TrainRequest &request, const Job &job, RunLog &log,
   communicator.setLimits(limitsOf(job.loaded.config));
   RunIdentity identity{job.loaded.resolvedYaml(), job.tokenizer->checksum(), job.data->checksum(),
                        printMesh(executor.executable().mesh)};
-  if (absl::Status status = checkRanksAgree(communicator, identity, job.programChecksum); !status.ok())
-    return status;
   absl::StatusOr<int64_t> allocated = allocatedOnAll(executor, communicator);
   if (!allocated.ok())
     return allocated.status();
@@ -345,7 +342,7 @@ absl::Status followLeader(const TrainRequest &request, Job &job, JobProcesses &p
   return openData(request, job);
 }
 
-/// Brings all processes to where rank 0 is.
+/// Brings all processes to where rank 0 is, and compares what they have.
 absl::Status distribute(const TrainRequest &request, Job &job, JobProcesses &processes) {
   std::string program, resume;
   absl::Status status;
@@ -361,9 +358,12 @@ absl::Status distribute(const TrainRequest &request, Job &job, JobProcesses &pro
     return status;
   if (status = processes.share(resume); !status.ok())
     return status;
-  job.programChecksum = XXH64(program.data(), program.size(), 0);
-  return processes.agree(processes.leads() ? absl::OkStatus()
-                                           : followLeader(request, job, processes, program, resume));
+  status = processes.leads() ? absl::OkStatus() : followLeader(request, job, processes, program, resume);
+  if (status = processes.agree(status); !status.ok())
+    return status;
+  const RunIdentity identity{job.loaded.resolvedYaml(), job.tokenizer->checksum(), job.data->checksum()};
+  return processes.agree(
+      checkRanksAgree(*processes.communicator(), identity, XXH64(program.data(), program.size(), 0)));
 }
 
 absl::Status runJob(const TrainRequest &request, Job &job, JobProcesses &processes) {

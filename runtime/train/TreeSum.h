@@ -10,6 +10,7 @@
 #define WEFT_RUNTIME_TRAIN_TREESUM_H
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

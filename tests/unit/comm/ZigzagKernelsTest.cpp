@@ -31,6 +31,11 @@ struct Group {
 
 class ZigzagKernels : public ::testing::TestWithParam<Group> {
 protected:
+  void SetUp() override {
+    if (!canHave(mesh.ranks()))
+      GTEST_SKIP() << mesh.ranks() << " ranks are more than there are processes";
+  }
+
   Mesh mesh = meshOf(GetParam().sizes);
   std::vector<uint32_t> axes = GetParam().axes;
   int64_t parts = mesh.sizeOf(axes);

@@ -72,7 +72,7 @@ TEST(RunOnRanks, AWrapperStandsBetweenEachRankAndItsGroup) {
   std::vector<int> wrapped;
   EXPECT_EQ(runOnRanks(
                 testing::shardedExecutable(meshWith({{"d0", 2}})), 1,
-                [](Executor &, Communicator &communicator) { return communicator.barrier(); },
+                [](Executor &, Communicator &communicator) { return communicator.barrier(); }, nullptr,
                 [&](std::unique_ptr<Communicator> communicator) {
                   wrapped.push_back(communicator->rank());
                   return communicator;
@@ -213,10 +213,10 @@ TEST(SequencePart, IsPaddedWithZerosWhereItIsShort) {
 TEST(DescribeRanks, SaysHowTheWorkIsShared) {
   const auto describe = [](ParallelConfig parallel) { return describeRanks(parallel); };
   EXPECT_EQ(describe({}), "1 rank");
-  EXPECT_EQ(describe({1, 2, 1, 2, true}), "4 ranks: data 2 x tensor 2 (sequence parallel), zero 1");
-  EXPECT_EQ(describe({4, 1, 0, 1, false}), "4 ranks: data 4");
-  EXPECT_EQ(describe({2, 4, 3, 1, false}), "8 ranks: data_replicate 2 x data_shard 4, zero 3");
-  EXPECT_EQ(describe({1, 1, 0, 3, false}), "3 ranks: tensor 3");
+  EXPECT_EQ(describe({1, 2, 1, 2, true, {}}), "4 ranks: data 2 x tensor 2 (sequence parallel), zero 1");
+  EXPECT_EQ(describe({4, 1, 0, 1, false, {}}), "4 ranks: data 4");
+  EXPECT_EQ(describe({2, 4, 3, 1, false, {}}), "8 ranks: data_replicate 2 x data_shard 4, zero 3");
+  EXPECT_EQ(describe({1, 1, 0, 3, false, {}}), "3 ranks: tensor 3");
   EXPECT_EQ(describe({1, 2, 1, 2, true, {2, ContextMethod::AllToAll}}),
             "8 ranks: data 2 x tensor 2 (sequence parallel) x context 2 (all-to-all), zero 1");
 }

@@ -26,7 +26,7 @@ TEST(NamedValues, TheSecondOfANameIsNumbered) {
   executable.programs[0].commands[2].kernel = 0;
   std::vector<NamedValue> values = namedValues(executable, {0});
   EXPECT_EQ(values[1].name, values[0].name + "#2");
-  EXPECT_EQ(values[1].microbatch, 0u);
+  EXPECT_EQ(values[1].run, 0u);
   EXPECT_EQ(values[1].command, 2u);
 }
 
