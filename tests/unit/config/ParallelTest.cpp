@@ -103,10 +103,10 @@ TEST(ParallelRefused, ContextThatDoesNotDivideTheSequence) {
   EXPECT_EQ(errorWith({"parallel.context.size=3"}),
             "--set: parallel.context.size: 3 ranks cannot share data.sequence_length (32) in equal pairs of "
             "chunks. Works: a sequence_length of 30 or 36.");
-  EXPECT_EQ(
-      errorWith({"data.sequence_length=36", "parallel={tensor: 2, sequence: true, context: {size: 2}}"}),
-      "--set: parallel.context.size: with sequence, tensor (2) x 2 ranks cannot share "
-      "data.sequence_length (36) in equal pairs of chunks. Works: a sequence_length of 32 or 40.");
+  EXPECT_EQ(errorWith({"data.sequence_length=36", "parallel={tensor: 2, sequence: true, context: {size: 2}}",
+                       "model.max_position_embeddings=64"}),
+            "--set: parallel.context.size: with sequence, tensor (2) x 2 ranks cannot share "
+            "data.sequence_length (36) in equal pairs of chunks. Works: a sequence_length of 32 or 40.");
   EXPECT_EQ(configOf({"parallel.context={size: 32, method: gather}", "data.sequence_length=64",
                       "model.max_position_embeddings=64"})
                 .parallel.ranks(),
