@@ -54,7 +54,7 @@ class Schedule(SystemTest):
         printed = self.passes("weft", "schedule", "compare", "--ranks", "4", "--microbatches", "6", "--limit", "1")
         for name in NAMES:
             self.assertRegex(printed, rf"(?m)^{name} ")
-        self.assertIn("dualpipe_v: 6 microbatches on 4 ranks; it needs two for each rank", printed)
+        self.assertIn("dualpipe_v: 6 microbatches on 4 ranks; it needs 2 for each rank", printed)
         self.assertRegex(printed, r"(?m)^auto, held 1 +1 .* 1 +lower bound")
         self.assertIn("auto: no schedule found that holds at most 2 chunks on each of 4 ranks. Works: 5 or more", printed)
 
@@ -105,7 +105,10 @@ class Schedule(SystemTest):
                 self.refuses(2, message, "weft", "schedule", *words)
 
     def testHelpIsThatOfTheCommand(self):
-        self.assertIn("Usage: weft schedule", self.passes("weft", "schedule", "--help"))
+        printed = self.passes("weft", "schedule", "--help")
+        self.assertIn("Usage: weft schedule", printed)
+        for name in NAMES:
+            self.assertRegex(printed, rf"(?m)^  {name} +\w.* \(\w")
         self.assertIn("--microbatches", self.passes("weft", "schedule", "show", "--help"))
         self.assertIn("schedule  ", self.passes("weft", "--help"))
 

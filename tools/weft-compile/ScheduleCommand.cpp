@@ -154,13 +154,20 @@ void addLimitOption(CLI::App &command, Options &options, const char *text) {
   command.add_option("--limit", options.limit, text)->type_name("MICROBATCHES");
 }
 
+std::string schedulesFooter() {
+  std::string footer = "SCHEDULE is auto, file:PATH, or one of\n";
+  for (const ScheduleKind &kind : scheduleKinds())
+    absl::StrAppendFormat(&footer, "  %-18s %s (%s)\n", std::string(kind.name), std::string(kind.summary),
+                          std::string(kind.source));
+  return footer + "docs/pipelines.md shows each.";
+}
+
 } // namespace
 
 int runScheduleCommand(int argc, char **argv) {
   CLI::App app("Pipeline schedules: who does what, in which order, and what it costs.", "weft schedule");
   app.require_subcommand(1);
-  app.footer("SCHEDULE is a name (weft schedule compare lists them), auto, or file:PATH. docs/pipelines.md "
-             "shows each.");
+  app.footer(schedulesFooter());
   Options options;
   const char *limit = "The most that a rank may hold from F to W, in microbatches of its whole share";
   CLI::App *showing = app.add_subcommand("show", "Show a schedule in time, with its bubble and memory");

@@ -13,24 +13,20 @@
 namespace weft::schedules {
 
 const std::vector<ScheduleKind> &scheduleKinds() {
+  constexpr StageLayout loop = StageLayout::Loop, v = StageLayout::V;
   static const std::vector<ScheduleKind> kinds = {
-      {"gpipe", "all forwards, then all backwards", "arXiv:1811.06965", StageLayout::Loop, 1, false, gpipe},
-      {"1f1b", "one forward, one backward", "arXiv:2006.09503", StageLayout::Loop, 1, false,
-       oneForwardOneBackward},
-      {"interleaved_1f1b", "1f1b over several chunks a rank", "arXiv:2104.04473", StageLayout::Loop, 2, true,
+      {"gpipe", "all forwards, then all backwards", "arXiv:1811.06965", loop, 1, false, 0, gpipe},
+      {"1f1b", "one forward, one backward", "arXiv:2006.09503", loop, 1, false, 0, oneForwardOneBackward},
+      {"interleaved_1f1b", "1f1b over several chunks a rank", "arXiv:2104.04473", loop, 2, true, 0,
        interleaved},
-      {"zb_h1", "weight gradients fill bubbles, memory of 1f1b", "arXiv:2401.10241", StageLayout::Loop, 1,
-       false, zeroBubbleH1},
-      {"zb_h2", "no bubble at equal times, twice the memory", "arXiv:2401.10241", StageLayout::Loop, 1, false,
+      {"zb_h1", "weight gradients fill bubbles, memory of 1f1b", "arXiv:2401.10241", loop, 1, false, 0,
+       zeroBubbleH1},
+      {"zb_h2", "no bubble at equal times, twice the memory", "arXiv:2401.10241", loop, 1, false, 0,
        zeroBubbleH2},
-      {"zb_v", "no bubble at equal times, memory of 1f1b", "arXiv:2401.10241", StageLayout::V, 2, false,
-       zeroBubbleV},
-      {"v_half", "half the bubble and half the memory of 1f1b", "arXiv:2405.15362", StageLayout::V, 2, false,
-       vHalf},
-      {"v_min", "two thirds of the bubble, a third of the memory", "arXiv:2405.15362", StageLayout::V, 2,
-       false, vMin},
-      {"dualpipe_v", "forward and backward side by side", "DeepSeek, DualPipe", StageLayout::V, 2, false,
-       dualPipeV},
+      {"zb_v", "no bubble at equal times, memory of 1f1b", "arXiv:2401.10241", v, 2, false, 0, zeroBubbleV},
+      {"v_half", "half the bubble and half the memory of 1f1b", "arXiv:2405.15362", v, 2, false, 0, vHalf},
+      {"v_min", "two thirds of the bubble, a third of the memory", "arXiv:2405.15362", v, 2, false, 0, vMin},
+      {"dualpipe_v", "forward and backward side by side", "DeepSeek, DualPipe", v, 2, false, 2, dualPipeV},
   };
   return kinds;
 }
@@ -71,11 +67,12 @@ absl::Status checkShape(const ScheduleKind &kind, const ScheduleShape &shape) {
                      " microbatches is back at the first rank before that is done "
                      "with it. Works: ",
                      shape.ranks, " (the ranks) or more"));
-  if (kind.generate == dualPipeV && shape.microbatches < 2 * shape.ranks)
-    return absl::InvalidArgumentError(
-        absl::StrCat(name, ": ", shape.microbatches, " microbatches on ", shape.ranks,
-                     " ranks; it needs two for each rank. Works: ", 2 * shape.ranks,
-                     " microbatches or more, or zb_v, which takes any number"));
+  const int64_t fewest = int64_t(kind.fewestPerRank) * shape.ranks;
+  if (shape.microbatches < fewest)
+    return absl::InvalidArgumentError(absl::StrCat(name, ": ", shape.microbatches, " microbatches on ",
+                                                   shape.ranks, " ranks; it needs ", kind.fewestPerRank,
+                                                   " for each rank. Works: ", fewest,
+                                                   " microbatches or more, or zb_v, which takes any number"));
   return absl::OkStatus();
 }
 

@@ -27,8 +27,9 @@ struct ScheduleKind {
   std::string_view summary;
   std::string_view source;
   StageLayout layout;
-  int chunks;                                               ///< of each rank, when the shape does not say
-  bool hasAnyChunks;                                        ///< else that number alone
+  int chunks;        ///< of each rank, when the shape does not say
+  bool hasAnyChunks; ///< else that number alone
+  int fewestPerRank; ///< microbatches for each rank, at least; 0: one in all
   PipelineSchedule (*generate)(const ScheduleShape &shape); ///< of a shape that checkShape accepts
 };
 

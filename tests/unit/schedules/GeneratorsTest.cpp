@@ -62,7 +62,7 @@ TEST(Generators, WhatCannotBeIsRefusedWithWhatCan) {
     return std::string(generateSchedule(name, shape).status().message());
   };
   EXPECT_EQ(refusal("dualpipe_v", {4, 7}),
-            "dualpipe_v: 7 microbatches on 4 ranks; it needs two for each rank. Works: 8 "
+            "dualpipe_v: 7 microbatches on 4 ranks; it needs 2 for each rank. Works: 8 "
             "microbatches or more, or zb_v, which takes any number");
   EXPECT_EQ(refusal("zb_h1", {4, 8, 2}),
             "zb_h1: each rank has 1 chunk, not 2. interleaved_1f1b takes any number of them");

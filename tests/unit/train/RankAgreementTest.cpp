@@ -77,11 +77,12 @@ TEST(RankAgreement, NamesAllRanksThatDiffer) {
 TEST(RankAgreement, ShowsTheKeyInWhichConfigsDiffer) {
   testing::onEachRank(3, [](Communicator &communicator) {
     const std::string seed = communicator.rank() == 1 ? "5" : "1";
-    const LoadedConfig loaded = *loadConfigText("model: {program: a.mlir}\ntokenizer: {kind: bytes}\ndata: "
-                                                "{train: [{path: a.txt}], sequence_length: 8}\n"
-                                                "train: {steps: 4, micro_batch: 1, global_batch: 1, seed: " +
-                                                    seed + "}\n",
-                                                "run.yaml", "/");
+    const LoadedConfig loaded =
+        *loadConfigText("model: {program: a.mlir}\ntokenizer: {kind: bytes}\ndata: "
+                        "{train: [{path: a.txt}], sequence_length: 8}\n"
+                        "optimizer: {lr: 1.0e-3}\ntrain: {steps: 4, micro_batch: 1, global_batch: 1, seed: " +
+                            seed + "}\n",
+                        "run.yaml", "/");
     const absl::Status status = checkConfigsAgree(communicator, loaded);
     EXPECT_EQ(status.message(),
               "rank 1 has another config than rank 0. Start all ranks from the same run file, with the same "
