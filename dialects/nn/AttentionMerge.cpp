@@ -45,7 +45,7 @@ SmallVector<Value> AttentionMergeOp::decompose(OpBuilder &builder) {
 }
 
 ShardingRule AttentionMergeOp::shardingRule() {
-  return makeShardingRule(*this, {"bsne", "bns", "bsne", "bns"}, {"bsne", "bns"}, 0, "",
+  return makeShardingRule(*this, {"bsne", "bns", "bsne", "bns"}, {"bsne", "bns"}, 0, "e",
                           {false, false, false, false});
 }
 
