@@ -11,7 +11,8 @@
 
 namespace weft {
 
-/// Unrolls every dist.ring of the block. With `isStaged`, shifts have a workspace for ranks in other processes.
+/// Unrolls every dist.ring of the block. With `isStaged`, shifts have a workspace for ranks in other
+/// processes.
 void unrollRings(mlir::Block &block, bool isStaged);
 
 } // namespace weft
