@@ -69,6 +69,8 @@ public:
     // data-parallel reduction is no matter of the tensor axis.
     if (!isWide && tensor.shape.size() <= kDimensionsOfDetours)
       movable = involved;
+    auto isZigzag = [](const dist::Split &split) { return split.zigzag; };
+    hasZigzag = llvm::any_of(from.splits, isZigzag) || llvm::any_of(target.splits, isZigzag);
     states.push_back({from, 0, -1, {}});
     known[dist::attributeOf(from)] = 0;
     queue.push({0, 0});
@@ -116,11 +118,10 @@ private:
       if (static_cast<int64_t>(other) == dimension || !wants(here, other, axis) ||
           (undivided && !(divides(next, dimension, axis) && divides(next, other, axis))))
         continue;
-      Placement moved = next;
-      if (!addAxis(moved, other, axis))
-        continue;
-      reach(index,
-            {ReshardKind::AllToAll, {axis}, dimension, static_cast<int64_t>(other), {}, std::move(moved)});
+      splitFurther(next, other, {axis}, [&](Placement moved) {
+        reach(index,
+              {ReshardKind::AllToAll, {axis}, dimension, static_cast<int64_t>(other), {}, std::move(moved)});
+      });
     }
   }
 
@@ -179,15 +180,19 @@ private:
   void reduceScatter(int64_t index, const Placement &here, const Axes &axes, dist::PendingKind kind) {
     bool atOnce = axes.size() > 1 || (undivided && kind == dist::PendingKind::tree);
     for (size_t dimension = 0; dimension < here.splits.size(); ++dimension) {
-      Placement scattered = reduced(here, axes, kind);
+      Placement further = here;
       bool isWanted =
           !atOnce ||
           dist::partSize(mesh, tensor.shape[dimension], here.splits[dimension]) % mesh.sizeOf(axes) == 0;
-      for (int64_t axis : axes)
-        isWanted = isWanted && wants(scattered, dimension, axis) && addAxis(scattered, dimension, axis);
+      for (int64_t axis : axes) {
+        isWanted = isWanted && wants(further, dimension, axis);
+        further.splits[dimension].axes.push_back(axis);
+      }
       if (isWanted)
-        reach(index, {ReshardKind::ReduceScatter, axes, static_cast<int64_t>(dimension), 0, kind,
-                      std::move(scattered)});
+        splitFurther(reduced(here, axes, kind), dimension, axes, [&](Placement scattered) {
+          reach(index, {ReshardKind::ReduceScatter, axes, static_cast<int64_t>(dimension), 0, kind,
+                        std::move(scattered)});
+        });
     }
   }
 
@@ -196,10 +201,9 @@ private:
     for (size_t dimension = 0; dimension < here.splits.size(); ++dimension) {
       if (!wants(here, dimension, axis))
         continue;
-      Placement next = here;
-      if (!addAxis(next, dimension, axis))
-        continue;
-      reach(index, {ReshardKind::Slice, {axis}, static_cast<int64_t>(dimension), 0, {}, std::move(next)});
+      splitFurther(here, dimension, {axis}, [&](Placement next) {
+        reach(index, {ReshardKind::Slice, {axis}, static_cast<int64_t>(dimension), 0, {}, std::move(next)});
+      });
     }
     // A zero is no neutral term of a log-sum-exp: that is taken first.
     if (llvm::is_contained(target.sum, axis) && here.lse.empty() && (first || !isWide)) {
@@ -219,14 +223,23 @@ private:
            wanted.take_front(have.size()) == have;
   }
 
-  /// Splits a dimension further; what was whole is cut in zigzag where the target begins like this. False if
-  /// no zigzag is so fine.
-  bool addAxis(Placement &placement, size_t dimension, int64_t axis) {
-    dist::Split &split = placement.splits[dimension];
-    if (split.axes.empty())
-      split.zigzag = target.splits[dimension].zigzag && target.splits[dimension].axes.front() == axis;
-    split.axes.push_back(axis);
-    return !split.zigzag || tensor.shape[dimension] % (2 * mesh.sizeOf(split.axes)) == 0;
+  /// The ways to split a dimension further: one that is whole as the target begins, and on a detour between
+  /// zigzags the other way too; in zigzag only where the dimension divides.
+  void splitFurther(const Placement &here, size_t dimension, const Axes &axes,
+                    function_ref<void(Placement)> visit) {
+    const dist::Split &wanted = target.splits[dimension], &have = here.splits[dimension];
+    bool begins = wanted.zigzag && wanted.axes.front() == axes.front();
+    for (bool zigzag : {false, true}) {
+      bool isDetour = hasZigzag && llvm::is_contained(movable, axes.front());
+      if (have.axes.empty() ? zigzag != begins && !isDetour : zigzag != have.zigzag)
+        continue;
+      Placement next = here;
+      dist::Split &split = next.splits[dimension];
+      split.zigzag = zigzag;
+      llvm::append_range(split.axes, axes);
+      if (!zigzag || tensor.shape[dimension] % (2 * mesh.sizeOf(split.axes)) == 0)
+        visit(std::move(next));
+    }
   }
 
   void reach(int64_t before, ReshardStep step) {
@@ -255,8 +268,9 @@ private:
   const Placement &target;
   dist::MeshAttr mesh;
   bool undivided;
-  bool isWide = false; ///< more than few axes
-  Axes movable;        ///< axes that may go to any dimension on the way
+  bool isWide = false;    ///< more than few axes
+  bool hasZigzag = false; ///< at either end
+  Axes movable;                           ///< axes that may go to any dimension on the way
   std::vector<State> states;
   llvm::DenseMap<mlir::Attribute, int64_t> known;
   std::priority_queue<std::pair<double, int64_t>, std::vector<std::pair<double, int64_t>>, std::greater<>>
