@@ -270,7 +270,7 @@ private:
   bool undivided;
   bool isWide = false;    ///< more than few axes
   bool hasZigzag = false; ///< at either end
-  Axes movable;                           ///< axes that may go to any dimension on the way
+  Axes movable;           ///< axes that may go to any dimension on the way
   std::vector<State> states;
   llvm::DenseMap<mlir::Attribute, int64_t> known;
   std::priority_queue<std::pair<double, int64_t>, std::vector<std::pair<double, int64_t>>, std::greater<>>

@@ -9,7 +9,7 @@ from harness import ROOT, SystemTest
 RUN = """
 model: {{family: llama, hidden_size: 16, num_hidden_layers: 1, num_attention_heads: 4, num_key_value_heads: 2, intermediate_size: 17, vocab_size: 261{tied}}}
 tokenizer: {{kind: bytes}}
-data: {{train: [{{path: {text}}}], sequence_length: 4}}
+data: {{train: [{{path: {text}}}], sequence_length: 8}}
 optimizer: {{kind: {optimizer}, lr: 1.0e-2, epsilon: 1.0e-3}}
 precision: {{recipe: {recipe}}}
 train: {{steps: 4, micro_batch: 1, global_batch: 8}}
