@@ -23,8 +23,8 @@ def DistDialect : Dialect {
     collectives change placements.
 
     A module says its mesh as `dist.mesh`; every placement in it is on that. Seeds, which `weft-place` starts from, are
-    `dist.use` and `dist.storage` of parameters and state, `dist.inputs` of a step, `dist.at` of boundaries and of a
-    function's arguments, and `dist.zero` of the module. No other attribute named `dist.` means anything: it is refused.
+    `dist.use` and `dist.storage` of parameters and state, `dist.inputs` of a step, `dist.at` of boundaries, of attentions
+    (how they take their first operand) and of a function's arguments, and `dist.zero` of the module. No other attribute named `dist.` means anything: it is refused.
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
@@ -70,8 +70,8 @@ def PlacementAttr : DistAttr<"Placement", "at",
   let summary = "A placement in the global view: the shape of the type is the whole tensor's.";
   let description = [{
     One list per dimension: the axes that split it, major to minor. `zigzag [c0]` splits a dimension into twice as many
-    chunks as ranks and gives rank i the chunks i and 2n - 1 - i, which balances causal attention. `sum`, `max`, `lse` and
-    `tree` list the axes over which the value is pending: it is the sum, the maximum, log(sum(exp(.))), or again the sum
+    chunks as ranks and gives rank i the chunks i and 2n - 1 - i, which balances causal attention; split further it stays a
+    zigzag, of smaller chunks, and without its minor axes it is one of larger chunks. `sum`, `max`, `lse` and `tree` list the axes over which the value is pending: it is the sum, the maximum, log(sum(exp(.))), or again the sum
     of what the ranks along them hold. Of a `tree` the additions are fixed: the halves of the ranks, major axis first, are
     summed in the same way, and then added. No op but `nn.carry` passes one, because any other would change its bits.
 
@@ -80,7 +80,7 @@ def PlacementAttr : DistAttr<"Placement", "at",
     tensor<4x256x288xf32, #dist.at<#mesh, [d0], [], [], sum [t0]>>
     ```
 
-    Constraints: one list per dimension; no axis twice; a zigzag split divides its dimension evenly; the sizes of a tree's
+    Constraints: one list per dimension; no axis twice; a zigzag is split, and its chunks divide the dimension evenly; the sizes of a tree's
     axes are powers of two.
   }];
   let parameters = (ins "::weft::dist::MeshAttr":$mesh, ArrayRefParameter<"int64_t">:$ends,

@@ -130,8 +130,8 @@ def SliceOp : DistOp<"slice", [Pure]> {
     %y = dist.slice %x over ["t0"] dim 0 : tensor<4x8xf32, #whole> -> tensor<2x8xf32, #part>
     ```
 
-    Constraints: local types; the operand is replicated over the axes; in the result they split the dimension last,
-    several only where they divide it evenly.
+    Constraints: local types; the operand is replicated over the axes; in the result they split the dimension last (in
+    zigzag, if the type of the result says so and nothing split it before), several only where they divide it evenly.
   }];
   let arguments = (ins DistTensor:$operand, StrArrayAttr:$axes, I64Attr:$dimension);
   let results = (outs DistTensor:$result);
