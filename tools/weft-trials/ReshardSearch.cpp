@@ -98,12 +98,16 @@ private:
       Whereabouts next = here;
       next.splits[d].push_back(axis);
       next.zigzag[d] = zigzag;
-      int64_t chunks = 2;
-      for (int one : next.splits[d])
-        chunks *= axisSizes[one];
-      if (!zigzag || shape[d] % chunks == 0)
+      if (!zigzag || dividesInZigzag(next, d))
         offer(next, bytes);
     }
+  }
+
+  bool dividesInZigzag(const Whereabouts &at, size_t d) const {
+    int64_t chunks = 2;
+    for (int axis : at.splits[d])
+      chunks *= axisSizes[axis];
+    return shape[d] % chunks == 0;
   }
 
   void reduce(const Whereabouts &here, double bytes, std::vector<int> Whereabouts::*kind) {
@@ -137,6 +141,8 @@ private:
           continue;
         Whereabouts scattered = reduced;
         scattered.splits[d].insert(scattered.splits[d].end(), axes.begin(), axes.end());
+        if (scattered.zigzag[d] && !dividesInZigzag(scattered, d))
+          continue;
         offer(scattered, bytes + ring(axes) * partBytes(here));
       }
     }

@@ -192,7 +192,8 @@ TEST(MeshExecutor, ARankThatStopsEndsTheRunOfTheOthers) {
   });
   for (size_t rank : {0, 2, 3}) {
     EXPECT_EQ(statuses[rank].code(), absl::StatusCode::kUnavailable);
-    EXPECT_THAT(std::string(statuses[rank].message()), HasSubstr(" has left the group; rank "));
+    EXPECT_THAT(std::string(statuses[rank].message()),
+                HasSubstr("lost rank 1, which has left the job before all_gather #"));
   }
 }
 
