@@ -79,6 +79,9 @@ std::optional<Propagated> binaryError(Operation *op, Sample x, Sample y) {
   return llvm::TypeSwitch<Operation *, Result>(op)
       .Case<nn::AddOp, nn::SubtractOp>([&](auto) { return Propagated{x.error + y.error, 0}; })
       .Case([&](nn::MultiplyOp) {
+        // 0 times what may have left its type's range may be no number.
+        if (std::isinf(x.error) || std::isinf(y.error))
+          return Propagated{kInfinity, 0};
         return Propagated{times(std::abs(x.value), y.error) + times(std::abs(y.value), x.error) +
                               times(x.error, y.error),
                           0};
