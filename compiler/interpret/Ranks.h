@@ -27,7 +27,7 @@ public:
   const Mesh &mesh() const { return axes; }
   int64_t count() const { return axes.ranks(); }
   /// The same on every rank.
-  MeshValue everywhere(Shared value) const { return MeshValue(count(), value); }
+  MeshValue everywhere(const Shared &value) const { return MeshValue(count(), value); }
 
   /// The whole index of each element of `rank`'s part of a dimension of `size` elements; -1 is padding.
   std::vector<int64_t> positions(int64_t rank, int64_t size, const dist::Split &split) const;
