@@ -17,6 +17,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 namespace weft {
@@ -55,8 +56,19 @@ RunLog::~RunLog() {
     ::close(descriptor);
 }
 
+bool RunLog::terminalTakes() {
+  constexpr int patience = 500; // milliseconds
+  pollfd output{STDOUT_FILENO, POLLOUT, 0};
+  int ready;
+  do
+    ready = ::poll(&output, 1, isStalled ? 0 : patience);
+  while (ready < 0 && errno == EINTR);
+  isStalled = ready == 0;
+  return !isStalled;
+}
+
 void RunLog::line(std::string_view text) {
-  if (terminal) {
+  if (terminal && terminalTakes()) {
     std::fprintf(stdout, "%.*s\n", static_cast<int>(text.size()), text.data());
     std::fflush(stdout);
   }

@@ -27,7 +27,7 @@ public:
   RunLog &operator=(RunLog &&other) noexcept;
   ~RunLog();
 
-  /// On standard output.
+  /// On standard output, unless nobody reads it.
   void line(std::string_view text);
   /// On standard error.
   void warning(std::string_view text);
@@ -38,10 +38,14 @@ public:
 
 private:
   void append(std::string_view text);
+  /// Whether standard output takes a line. One that takes none for half a second (mpirun, while it ends a
+  /// job, reads no more) is passed over until it does again: a run does not wait for whoever does not read.
+  bool terminalTakes();
 
   std::string path;
   int descriptor = -1;
   bool terminal = true;
+  bool isStalled = false;
 };
 
 } // namespace weft
