@@ -81,9 +81,9 @@ class RunFolder(ProcessTest):
 
     def testASignalSavesOnAllRanks(self):
         run = self.mesh(MESHES["both"], "train.steps=100000", "eval.interval=0", "checkpoint.interval=0")
-        # mpirun passes the signal on, and by itself gives its processes one second.
+        # mpirun passes the signal on after this time, and ends what is left after as much again; by itself it gives one second.
         command = self.processes(4, *self.training("a", *run))
-        command[1:1] = ["--mca", "odls_base_sigkill_timeout", "60"]
+        command[1:1] = ["--mca", "odls_base_sigkill_timeout", "6"]
         job = subprocess.Popen([str(word) for word in command], cwd=self.folder,
                                env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.addCleanup(job.kill)
