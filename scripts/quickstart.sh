@@ -9,7 +9,7 @@ say() { printf 'quickstart: %s\n' "$*"; }
 start=$(date +%s)
 scripts/setup.sh
 ready=$(date +%s)
-scripts/build.sh release programs
+scripts/build.sh release weft weft-compile
 built=$(date +%s)
 say "setup $((ready - start)) s, build $((built - ready)) s"
 
