@@ -64,6 +64,15 @@ class SystemTest(unittest.TestCase):
         with open(os.path.join(self.folder, name), encoding="utf-8", errors="replace") as file:
             return file.read()
 
+    def assertPicture(self, name, drawn):
+        """docs/images/`name` is what was drawn into self.folder just now. With WEFT_WRITE_PICTURES=1 it is written."""
+        path = os.path.join(ROOT, "docs", "images", name)
+        if os.environ.get("WEFT_WRITE_PICTURES"):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(self.read(drawn))
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(file.read(), self.read(drawn), f"{path} is not current: WEFT_WRITE_PICTURES=1 writes it")
+
 
 def flatten(suite):
     for test in suite:

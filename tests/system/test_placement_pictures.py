@@ -24,12 +24,7 @@ class PlacementPictures(TrainingTest):
             with self.subTest(name):
                 self.passes("weft", "compile", "run.yaml", "--set", f"parallel={parallel}", "--set", "train.micro_batch=1", "--draw",
                             f"{name}.svg", *(word for pattern in SHOWN for word in ("--match", pattern)))
-                path = os.path.join(ROOT, "docs", "images", f"{name}.svg")
-                if os.environ.get("WEFT_WRITE_PICTURES"):
-                    with open(path, "w", encoding="utf-8") as file:
-                        file.write(self.read(f"{name}.svg"))
-                with open(path, encoding="utf-8") as file:
-                    self.assertEqual(file.read(), self.read(f"{name}.svg"), f"{path} is not current: WEFT_WRITE_PICTURES=1 writes it")
+                self.assertPicture(f"{name}.svg", f"{name}.svg")
 
     def testThePageShowsThemAll(self):
         with open(os.path.join(ROOT, "docs", "parallelism.md"), encoding="utf-8") as file:

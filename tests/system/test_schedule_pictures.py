@@ -17,12 +17,7 @@ class SchedulePictures(SystemTest):
         for name, words in PICTURES.items():
             with self.subTest(name):
                 self.passes("weft", "schedule", "show", *words, "--svg", f"{name}.svg")
-                path = os.path.join(ROOT, "docs", "images", f"schedule_{name}.svg")
-                if os.environ.get("WEFT_WRITE_PICTURES"):
-                    with open(path, "w", encoding="utf-8") as file:
-                        file.write(self.read(f"{name}.svg"))
-                with open(path, encoding="utf-8") as file:
-                    self.assertEqual(file.read(), self.read(f"{name}.svg"), f"{path} is not current: WEFT_WRITE_PICTURES=1 writes it")
+                self.assertPicture(f"schedule_{name}.svg", f"{name}.svg")
 
     def testThePageShowsThemAll(self):
         with open(os.path.join(ROOT, "docs", "pipelines.md"), encoding="utf-8") as file:
