@@ -77,7 +77,6 @@ void StepPlan::fill(StageActionPlan &plan) {
   for (unsigned index : plan.carried)
     if (Operation *op = carry->getOperand(index).getDefiningOp())
       work.push_back(op);
-  // A value that is passed on or sent needs no op here; one of no stage that is sent does.
   while (!work.empty()) {
     Operation *op = work.pop_back_val();
     if (!ops.insert(op))
@@ -87,7 +86,8 @@ void StepPlan::fill(StageActionPlan &plan) {
       if (!producer)
         continue;
       auto place = places.placeOf(producer);
-      if (!place)
+      // A boundary gives what it takes: it costs nothing here, and a slot of its own would hold that twice.
+      if (!place || (isa<BoundaryOp>(producer) && place->stage == plan.stage))
         work.push_back(producer);
       else if (place->stage != plan.stage || !plan.covers(place->action))
         plan.loads.insert(operand);
