@@ -128,7 +128,7 @@ private:
   struct Planned {
     schedules::PipelineSchedule schedule;
     std::optional<StepPlan> plan;
-    std::vector<std::vector<PipelineEvent>> events;
+    std::vector<std::vector<schedules::PipelineEvent>> events;
     std::optional<UpdatePlan> update;
   };
 
@@ -185,8 +185,8 @@ private:
     if (failed(plan))
       return failure();
     planned.plan.emplace(*std::move(plan));
-    absl::StatusOr<std::vector<std::vector<PipelineEvent>>> events =
-        orderMessages(planned.schedule, times, planned.plan->messages());
+    absl::StatusOr<std::vector<std::vector<schedules::PipelineEvent>>> events =
+        schedules::orderMessages(planned.schedule, times, planned.plan->messages());
     if (!events.ok())
       return step.emitOpError() << std::string(events.status().message());
     planned.events = *std::move(events);
