@@ -85,7 +85,8 @@ public:
   absl::Status refuse(absl::string_view what, int64_t stages) const;
 
 private:
-  absl::Status refuseForAnyLayout(absl::string_view what) const;
+  absl::Status refuseForAnyLayout(absl::string_view what, int64_t each) const;
+  absl::Status refuseTooMany(const Written &written, int64_t stages) const;
   std::vector<int64_t> workingStages(int64_t near) const;
   std::string schedulesFor(int64_t stages) const;
 
@@ -121,8 +122,12 @@ std::string StageChecks::schedulesFor(int64_t stages) const {
 
 absl::Status StageChecks::refuse(absl::string_view what, int64_t stages) const {
   const std::vector<int64_t> works = workingStages(stages);
-  if (works.empty())
-    return refuseForAnyLayout(what);
+  if (works.empty()) {
+    int64_t fewest = 1;
+    while (!takesStages(pipeline.schedule, fewest))
+      ++fewest;
+    return refuseForAnyLayout(what, fewest);
+  }
   std::string example;
   constexpr int64_t mostWritten = 16;
   if (layers && works.front() <= mostWritten)
@@ -131,11 +136,8 @@ absl::Status StageChecks::refuse(absl::string_view what, int64_t stages) const {
       absl::StrCat(what, ". Works: auto, ", absl::StrJoin(works, " or "), example, "."));
 }
 
-/// There is no layout for so many ranks, this schedule and these layers.
-absl::Status StageChecks::refuseForAnyLayout(absl::string_view what) const {
-  int64_t each = 1;
-  while (!takesStages(pipeline.schedule, each))
-    ++each;
+/// Another layout would not help: what does, for ranks that have so many stages each.
+absl::Status StageChecks::refuseForAnyLayout(absl::string_view what, int64_t each) const {
   std::string works;
   if (most / each > 1)
     absl::StrAppend(&works, "parallel.pipeline.size: ", most / each, " or less, ");
@@ -143,6 +145,20 @@ absl::Status StageChecks::refuseForAnyLayout(absl::string_view what) const {
     absl::StrAppend(&works, "a schedule with 1 stage a rank (", schedulesFor(1), "), ");
   return absl::InvalidArgumentError(
       absl::StrCat(what, ". Works: ", works, "or a model of ", each * pipeline.size - 2, " layers or more."));
+}
+
+/// More stages than the model has parts.
+absl::Status StageChecks::refuseTooMany(const Written &written, int64_t stages) const {
+  const int64_t each = stages / pipeline.size;
+  const std::string limit =
+      absl::StrCat(", and ", countText(layers.value_or(most), "layer"), layers == 1 ? " makes" : " make",
+                   " at most ", most, ": embedding and head count as one each");
+  if (written.stages > 0)
+    return refuse(absl::StrCat("has ", stages, " stages", limit), stages);
+  return refuseForAnyLayout(absl::StrCat(pipeline.size, " ranks with ", countText(each, "stage"),
+                                         " each (schedule ", pipeline.schedule, ") are ", stages, " stages",
+                                         limit),
+                            each);
 }
 
 absl::Status StageChecks::check(const Written &written, int64_t stages) const {
@@ -157,14 +173,7 @@ absl::Status StageChecks::check(const Written &written, int64_t stages) const {
                   stages);
   }
   if (stages > most)
-    return refuse(absl::StrCat(written.stages == 0 ? absl::StrCat(pipeline.size, " ranks with ",
-                                                                  countText(stages / pipeline.size, "stage"),
-                                                                  " each (schedule ", pipeline.schedule,
-                                                                  ") are ", stages, " stages")
-                                                   : absl::StrCat("has ", stages, " stages"),
-                               ", and ", countText(layers.value_or(most), "layer"), " make at most ", most,
-                               ": embedding and head count as one each"),
-                  stages);
+    return refuseTooMany(written, stages);
   if (layers && written.layers && *written.layers != *layers)
     return refuse(absl::StrCat("has ", countText(*written.layers, "layer"), ", the model ", *layers), stages);
   return absl::OkStatus();

@@ -1,11 +1,11 @@
-//===- PlanPipelineTest.cpp - A config's stages and schedule ----------------===//
+//===- PlanStagesTest.cpp - A config's stages beside its schedule -----------===//
 //
-// Whatever a run file may say of its pipeline becomes a verified schedule with a layout of as many stages; a
-// file of the user's own must fit the run.
+// Whatever a run file says of its pipeline becomes as many stages as the schedule has; a file of the user's
+// own must fit the run.
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/schedule/PlanPipeline.h"
-#include "passes/pipeline/schedules/Generators.h"
+#include "compiler/schedule/PlanStages.h"
+#include "passes/pipeline/schedules/ResolveSchedule.h"
 
 #include "Written.h"
 
@@ -28,11 +28,11 @@ Config runOf(const PipelineConfig &pipeline, int64_t microbatches) {
 }
 
 std::string refusal(const Config &config, int64_t layers) {
-  absl::StatusOr<PipelinePlan> plan = planPipeline(config, layers);
-  return plan.ok() ? "(no error)" : std::string(plan.status().message());
+  absl::StatusOr<weft::StageLayout> layout = planStages(config, layers);
+  return layout.ok() ? "(no error)" : std::string(layout.status().message());
 }
 
-class PlanFromFile : public ::testing::Test {
+class StagesOfFile : public ::testing::Test {
 protected:
   /// Writes a schedule; returns what a config calls it.
   std::string fileOf(const std::string &text) {
@@ -41,34 +41,27 @@ protected:
   }
   void TearDown() override { std::filesystem::remove(path); }
 
-  std::string path = ::testing::TempDir() + "/plan_pipeline_test.schedule";
+  std::string path = ::testing::TempDir() + "/plan_stages_test.schedule";
 };
 
-TEST(PlanPipeline, EveryScheduleHasAStageForEachOfItsActions) {
+TEST(PlanStages, EveryScheduleHasAStageForEachOfItsActions) {
+  std::vector<std::string> words = {"auto"};
   for (const ScheduleKind &kind : scheduleKinds())
-    for (int64_t ranks : {2, 3, 8}) {
-      absl::StatusOr<PipelinePlan> plan =
-          planPipeline(runOf({ranks, std::string(kind.name), "auto"}, 16), 20);
-      ASSERT_TRUE(plan.ok()) << plan.status();
-      EXPECT_EQ(plan->schedule.ranks, ranks);
-      EXPECT_EQ(plan->schedule.microbatches, 16);
-      EXPECT_EQ(plan->schedule.stages(), std::ssize(plan->layout.stages));
+    words.emplace_back(kind.name);
+  for (const std::string &word : words)
+    for (int ranks : {2, 3, 8}) {
+      absl::StatusOr<weft::StageLayout> layout = planStages(runOf({ranks, word, "auto"}, 16), 20);
+      ASSERT_TRUE(layout.ok()) << layout.status();
+      const absl::StatusOr<ResolvedSchedule> resolved = resolveSchedule(word, {{ranks, 16}, {}, {}});
+      ASSERT_TRUE(resolved.ok()) << resolved.status();
+      EXPECT_EQ(std::ssize(layout->stages), resolved->schedule.stages()) << word;
     }
 }
 
-TEST(PlanPipeline, TheLayoutSaysHowManyStagesThereAre) {
-  EXPECT_EQ(planPipeline(runOf({2, "interleaved", "6"}, 4), 8)->schedule.chunks, 3);
-  const absl::StatusOr<PipelinePlan> v = planPipeline(runOf({2, "auto", "E t | t*2 | t*2 | t L"}, 4), 6);
-  ASSERT_TRUE(v.ok()) << v.status();
-  EXPECT_EQ(v->schedule.layout, schedules::StageLayout::V);
-  EXPECT_EQ(v->layout.text(), "E t | t*2 | t*2 | t L");
-  EXPECT_EQ(planPipeline(runOf({2, "auto", "auto"}, 4), 6)->schedule.chunks, 1);
-}
-
-TEST(PlanPipeline, RefusesLayersThatDoNotFill) {
+TEST(PlanStages, RefusesLayersThatDoNotFill) {
   EXPECT_EQ(refusal(runOf({4, "1f1b", "auto"}, 4), 1),
             "parallel.pipeline.size: 4 ranks with 1 stage each (schedule 1f1b) are 4 stages, and 1 layer "
-            "make at most "
+            "makes at most "
             "3: embedding and head count as one each. Works: parallel.pipeline.size: 3 or less, or a model "
             "of 2 layers "
             "or more.");
@@ -76,15 +69,21 @@ TEST(PlanPipeline, RefusesLayersThatDoNotFill) {
             "parallel.pipeline.layout: has 2 layers, the model 3. Works: auto, 2, or \"E t*2 | t L\".");
 }
 
-TEST_F(PlanFromFile, SaysItsOwnStages) {
+TEST_F(StagesOfFile, AreAsManyAsItSays) {
   const std::string file = fileOf(printSchedule(*generateSchedule("interleaved", {2, 4, 3})));
-  const absl::StatusOr<PipelinePlan> plan = planPipeline(runOf({2, file, "auto"}, 4), 4);
-  ASSERT_TRUE(plan.ok()) << plan.status();
-  EXPECT_EQ(plan->layout.text(), "E | t | t | t | t | L");
-  EXPECT_EQ(plan->schedule.actions, generateSchedule("interleaved", {2, 4, 3})->actions);
+  absl::StatusOr<weft::StageLayout> layout = planStages(runOf({2, file, "auto"}, 4), 4);
+  ASSERT_TRUE(layout.ok()) << layout.status();
+  EXPECT_EQ(layout->text(), "E | t | t | t | t | L");
+  EXPECT_EQ(planStages(runOf({2, file, "E t | t | t | t | t | t L"}, 4), 6)->text(),
+            "E t | t | t | t | t | t L");
+  EXPECT_EQ(
+      refusal(runOf({2, file, "auto"}, 4), 3),
+      "parallel.pipeline.size: 2 ranks with 3 stages each (schedule file:" + path +
+          ") are 6 stages, and 3 layers make at most 5: embedding and head count as one each. Works: "
+          "a schedule with 1 stage a rank (gpipe, 1f1b, zb_h1, zb_h2), or a model of 4 layers or more.");
 }
 
-TEST_F(PlanFromFile, MustFitTheRun) {
+TEST_F(StagesOfFile, MustFitTheRun) {
   const std::string file = fileOf(printSchedule(*generateSchedule("1f1b", {2, 4})));
   const std::string start = "parallel.pipeline.schedule: " + path + " has ";
   EXPECT_EQ(
@@ -96,17 +95,17 @@ TEST_F(PlanFromFile, MustFitTheRun) {
                     "train.global_batch: 4, or a file for 5.");
   EXPECT_EQ(
       refusal(runOf({2, file, "4"}, 4), 6),
-      start +
-          "2 stages, the run 4 (parallel.pipeline.layout). Works: layout: auto, layout: 2, or a file for 4.");
+      start + "2 stages, the run 4 (parallel.pipeline.layout). Works: parallel.pipeline.layout: 2, or a file "
+              "for 4.");
   EXPECT_EQ(refusal(runOf({2, file, "auto"}, 4), 6), "(no error)");
 }
 
-TEST_F(PlanFromFile, IsReadAndVerified) {
+TEST_F(StagesOfFile, AreThoseOfAVerifiedSchedule) {
   EXPECT_EQ(
       refusal(runOf({2, "file:/no/such", "auto"}, 4), 6).rfind("parallel.pipeline.schedule: /no/such", 0),
       0u);
   const std::string file = fileOf("microbatches 2\nrank 0 | 0F0 0BW0\nrank 1 | 1F0 1BW0 1F1 1BW1\n");
-  EXPECT_NE(refusal(runOf({2, file, "auto"}, 2), 6).find("0F1"), std::string::npos)
+  EXPECT_NE(refusal(runOf({2, file, "auto"}, 2), 6).find("microbatch 1"), std::string::npos)
       << refusal(runOf({2, file, "auto"}, 2), 6);
 }
 
