@@ -175,5 +175,12 @@ LogicalResult BaseOp::verify() {
                          << bytes;
   if (llvm::SaturatingMultiply(getBytes(), getSlots()) > uint64_t(1) << 48)
     return emitOpError() << "expects at most 2^48 bytes, got " << slots << " slots of " << bytes;
+  if (getWithin().has_value() != getOffsets().has_value() ||
+      (getOffsets() && static_cast<int64_t>(getOffsets()->size()) != slots))
+    return emitOpError() << "expects an offset per slot exactly if it lies within another base, got "
+                         << (getOffsets() ? getOffsets()->size() : 0) << " for " << slots << " slots";
+  for (int64_t offset : getOffsets().value_or(ArrayRef<int64_t>()))
+    if (offset < 0 || offset % 64 != 0)
+      return emitOpError() << "expects offsets that are multiples of 64, got " << offset;
   return success();
 }

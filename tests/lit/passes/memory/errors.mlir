@@ -5,7 +5,7 @@ sched.program "p" microbatches(1) {
   sched.slot "x" input : tensor<4xf32>
   sched.action "a" {
     %x = sched.load "x" : tensor<4xf32>
-    // expected-error @+1 {{'nn.exp' op has no place in memory: the memory phase takes launches, views, constants, loads and stores}}
+    // expected-error @+1 {{'nn.exp' op has no place in memory: the memory phase takes launches, views, constants, loads, stores and releases}}
     %y = nn.exp %x : tensor<4xf32>
   }
 }
