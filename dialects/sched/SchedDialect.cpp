@@ -72,7 +72,16 @@ LogicalResult verifyStore(StoreOp store, SlotOp slot) {
   return verifySlot(store, slot, store.getSlot(), store.getValue().getType());
 }
 
-/// Every load and store of the program against the slot that it names.
+LogicalResult verifyRelease(ReleaseOp release, SlotOp slot) {
+  if (!slot)
+    return release.emitOpError() << "names slot \"" << release.getSlot()
+                                 << "\", which this program does not have";
+  if (slot.getKind() != SlotKind::in_flight)
+    return release.emitOpError() << "releases what is in flight, slot \"" << release.getSlot() << "\" is not";
+  return success();
+}
+
+/// Every load, store and release of the program against the slot that it names.
 LogicalResult verifySlotUses(ProgramOp program, const llvm::StringMap<SlotOp> &slots) {
   WalkResult walked = program.walk([&](Operation *op) {
     LogicalResult fits = success();
@@ -80,6 +89,8 @@ LogicalResult verifySlotUses(ProgramOp program, const llvm::StringMap<SlotOp> &s
       fits = verifyLoad(load, slots.lookup(load.getSlot()), program.getMicrobatches());
     else if (auto store = dyn_cast<StoreOp>(op))
       fits = verifyStore(store, slots.lookup(store.getSlot()));
+    else if (auto release = dyn_cast<ReleaseOp>(op))
+      fits = verifyRelease(release, slots.lookup(release.getSlot()));
     return failed(fits) ? WalkResult::interrupt() : WalkResult::advance();
   });
   return failure(walked.wasInterrupted());
@@ -135,8 +146,10 @@ LogicalResult SlotOp::verify() {
            << "expects a static ranked tensor of i1, i32, i64, bf16, f16, f32 or f64, at most 16 "
               "dimensions and 2^48 bytes, got "
            << getType();
-  if (getPerMicrobatch() && getKind() != SlotKind::input)
-    return emitOpError() << "is per microbatch, but only inputs are";
+  if (getKind() == SlotKind::in_flight && !getPerMicrobatch())
+    return emitOpError() << "is in flight, and so per microbatch";
+  if (getPerMicrobatch() && getKind() != SlotKind::input && getKind() != SlotKind::in_flight)
+    return emitOpError() << "is per microbatch, but only inputs and what is in flight are";
   return success();
 }
 
@@ -148,6 +161,7 @@ static LogicalResult verifyInProgram(Operation *op, StringRef slot) {
 }
 LogicalResult LoadOp::verify() { return verifyInProgram(*this, getSlot()); }
 LogicalResult StoreOp::verify() { return verifyInProgram(*this, getSlot()); }
+LogicalResult ReleaseOp::verify() { return verifyInProgram(*this, getSlot()); }
 
 LogicalResult ViewOp::verify() {
   auto from = cast<RankedTensorType>(getOperand().getType()),

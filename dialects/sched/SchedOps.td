@@ -37,7 +37,7 @@ def PlaceArrayAttr : TypedArrayAttrBase<PlaceAttr, "places">;
 
 def SlotKindAttr : I32EnumAttr<"SlotKind", "what a slot is for", [
     I32EnumAttrCase<"input", 0>, I32EnumAttrCase<"prepared", 1>, I32EnumAttrCase<"carried", 2>,
-    I32EnumAttrCase<"output", 3>, I32EnumAttrCase<"level", 4>]> {
+    I32EnumAttrCase<"output", 3>, I32EnumAttrCase<"level", 4>, I32EnumAttrCase<"in_flight", 5>]> {
   let cppNamespace = "::weft::sched";
 }
 
@@ -75,14 +75,17 @@ def SlotOp : SchedOp<"slot", [HasParent<"ProgramOp">]> {
   let summary = "A named value that outlives an action.";
   let description = [{
     Inputs are written by the host, one value per microbatch or one for the whole run. A `level` keeps a subtree of a
-    carried value until its neighbor is there. `place` is set by `memory`.
+    carried value until its neighbor is there. What is `in_flight` has a value per microbatch, from the action that stores
+    it to the last one that loads or releases it, and as many places as the order of runs asks for. `place` is set by
+    `memory`.
 
     Example:
     ```mlir
     sched.slot "gradient/w/0" carried : tensor<4x8xf32>
     ```
 
-    Constraints: a static ranked tensor type of at most 2^48 bytes; only inputs are per microbatch.
+    Constraints: a static ranked tensor type of at most 2^48 bytes; what is in flight is per microbatch, and otherwise only
+    inputs are.
   }];
   let arguments = (ins StrAttr:$name, SlotKindAttr:$kind, TypeAttr:$type, UnitAttr:$per_microbatch,
                        OptionalAttr<PlaceAttr>:$place);
@@ -143,6 +146,23 @@ def StoreOp : SchedOp<"store", [MemoryEffects<[MemWrite]>]> {
   }];
   let arguments = (ins StrAttr:$slot, SchedTensor:$value);
   let assemblyFormat = "$slot `,` $value attr-dict `:` type($value)";
+  let hasVerifier = 1;
+}
+
+def ReleaseOp : SchedOp<"release", [MemoryEffects<[MemWrite]>]> {
+  let summary = "The value that a slot has in flight is needed until this action.";
+  let description = [{
+    Where nothing loads it at the end: a message is sent from a slot that must stay until it has arrived.
+
+    Example:
+    ```mlir
+    sched.release "stage_0/output/0"
+    ```
+
+    Constraints: a slot that is in flight, in an action that is per microbatch.
+  }];
+  let arguments = (ins StrAttr:$slot);
+  let assemblyFormat = "$slot attr-dict";
   let hasVerifier = 1;
 }
 
