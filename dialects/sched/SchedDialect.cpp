@@ -1,6 +1,7 @@
 #include "dialects/sched/SchedDialect.h"
 
 #include "dialects/nn/NnOps.h"
+#include "dialects/sched/InFlight.h"
 
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/StringMap.h"
@@ -136,7 +137,7 @@ LogicalResult ProgramOp::verifyRegions() {
       return run.emitOpError() << "takes microbatches in ascending order, each once: got "
                                << static_cast<int64_t>(*run.getMicrobatch());
   }
-  return success();
+  return verifyInFlight(*this);
 }
 
 LogicalResult SlotOp::verify() {

@@ -63,7 +63,9 @@ def ProgramOp : SchedOp<"program", [SingleBlock, NoTerminator, IsolatedFromAbove
 
     Constraints: at least one microbatch; holds slots, actions and runs only, and no block arguments; names of slots and
     of actions are unique; a run names an action, with a microbatch below `microbatches` exactly if the action is per
-    microbatch, in ascending order, each once; an action stores to a slot once.
+    microbatch, in ascending order, each once; an action stores to a slot once. What is in flight is stored by some action, and
+    loaded, stored and released by actions per microbatch only, for their own microbatch; a run that loads or releases it
+    comes after one that stored it.
   }];
   let arguments = (ins StrAttr:$name, I64Attr:$microbatches);
   let regions = (region SizedRegion<1>:$body);

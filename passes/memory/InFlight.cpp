@@ -8,6 +8,7 @@
 #include "passes/memory/InFlight.h"
 
 #include "dialects/nn/NnDialect.h"
+#include "dialects/sched/InFlight.h"
 #include "passes/memory/OffsetAssignment.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -53,10 +54,8 @@ private:
     for (auto action : body.getOps<sched::ActionOp>()) {
       llvm::SetVector<size_t> &named = slotsOf[action.getName()];
       for (Operation &op : action.getBody().front()) {
-        auto slot = op.getAttrOfType<StringAttr>("slot");
-        if (!isa<sched::LoadOp, sched::StoreOp, sched::ReleaseOp>(op) || !slotIndex.contains(slot.getValue()))
-          continue;
-        named.insert(slotIndex.lookup(slot.getValue()));
+        if (auto slot = slotIndex.find(sched::slotNamedBy(&op)); slot != slotIndex.end())
+          named.insert(slot->second);
       }
     }
   }
@@ -98,7 +97,9 @@ private:
         std::string unique = base;
         for (int copy = 2; !names.insert(unique).second; ++copy)
           unique = base + "#" + std::to_string(copy);
-        plan.blocks.push_back({unique, ("from " + first + " to " + last).str()});
+        InFlightBlock &block = plan.blocks.emplace_back();
+        block.base = unique;
+        block.what = ("from " + first + " to " + last).str();
         livesOf.push_back(lives[index]);
       }
       InFlightBlock &block = plan.blocks[found->second];
@@ -131,7 +132,9 @@ private:
                                  .str(),
                              live * block.bytes});
     }
-    llvm::stable_sort(plan.peak, [](const auto &a, const auto &b) { return a.second > b.second; });
+    llvm::sort(plan.peak, [](const auto &a, const auto &b) {
+      return std::tie(b.second, a.first) < std::tie(a.second, b.first);
+    });
   }
 
   sched::ProgramOp program;

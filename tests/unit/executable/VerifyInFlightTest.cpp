@@ -77,13 +77,15 @@ const Damage kBases[] = {
     {"Bounds", [](Executable &e) { kept(e).offsets[1] = 128; },
      "base 'step/in_flight/F-B': 64 bytes at offset 128 pass the end of base 'in_flight' (128 bytes)"},
     {"BoundsOverflow", [](Executable &e) { kept(e).offsets[1] = ~uint64_t{63}; },
-     "base 'step/in_flight/F-B': 64 bytes at offset 18446744073709551552 pass the end of base 'in_flight' (128 "
+     "base 'step/in_flight/F-B': 64 bytes at offset 18446744073709551552 pass the end of base 'in_flight' "
+     "(128 "
      "bytes)"},
 };
 
 const Damage kUses[] = {
     {"FromAnActionThatRunsOnce", [](Executable &e) { step(e).arguments[1] = {kFlightKept, 0}; },
-     "program 'step', command 0 (sample), result 0: base 'step/in_flight/F-B' is one value per microbatch, which "
+     "program 'step', command 0 (sample), result 0: base 'step/in_flight/F-B' is one value per microbatch, "
+     "which "
      "actions per microbatch reach"},
     {"AsAnOutput", [](Executable &e) { step(e).outputs[0].reference = {kFlightKept, 0}; },
      "program 'step', output 'sum': base 'step/in_flight/F-B' is one value per microbatch, which actions per "
@@ -101,19 +103,23 @@ const Damage kUses[] = {
      },
      "program 'step', command 1 (sample): base 'step/in_flight/F-B' has 2 slots for 3 microbatches"},
     {"ReadBeforeItIsWritten", [](Executable &e) { std::swap(step(e).schedule[2], step(e).schedule[5]); },
-     "program 'step', schedule item 4: action 'F' takes microbatches in ascending order, expected 1, found 2"},
+     "program 'step', schedule item 4: action 'F' takes microbatches in ascending order, expected 1, found "
+     "2"},
     {"BackwardBeforeForward", [](Executable &e) { std::swap(step(e).schedule[4], step(e).schedule[6]); },
-     "program 'step', schedule item 4: action 'B' takes microbatches in ascending order, expected 1, found 2"},
+     "program 'step', schedule item 4: action 'B' takes microbatches in ascending order, expected 1, found "
+     "2"},
     {"ReadBeforeWritten",
      [](Executable &e) { step(e).schedule = {{0, kNone}, {1, 0}, {2, 0}, {2, 1}, {1, 1}, {1, 2}, {2, 2}}; },
      "program 'step', command 2 (sample), schedule item 3: reads base 'step/in_flight/F-B' of microbatch 1, "
      "which nothing has written yet"},
     {"SharedWhileBothAreNeeded", [](Executable &e) { kept(e).offsets[1] = 0; },
      "program 'step': base 'step/in_flight/F-B' of microbatch 0 (needed from schedule item 1 to 3) and base "
-     "'step/in_flight/F-B' of microbatch 1 (needed from schedule item 2 to 5) share bytes of base 'in_flight'"},
+     "'step/in_flight/F-B' of microbatch 1 (needed from schedule item 2 to 5) share bytes of base "
+     "'in_flight'"},
     {"MoreInFlightThanPlaces", [](Executable &e) { std::swap(step(e).schedule[3], step(e).schedule[4]); },
      "program 'step': base 'step/in_flight/F-B' of microbatch 0 (needed from schedule item 1 to 4) and base "
-     "'step/in_flight/F-B' of microbatch 2 (needed from schedule item 3 to 6) share bytes of base 'in_flight'"},
+     "'step/in_flight/F-B' of microbatch 2 (needed from schedule item 3 to 6) share bytes of base "
+     "'in_flight'"},
     {"PartlyShared",
      [](Executable &e) {
        kept(e).slotBytes = 128;
@@ -122,7 +128,8 @@ const Damage kUses[] = {
        e.memory.rows[3].bytes = 256;
      },
      "program 'step': base 'step/in_flight/F-B' of microbatch 0 (needed from schedule item 1 to 3) and base "
-     "'step/in_flight/F-B' of microbatch 1 (needed from schedule item 2 to 5) share bytes of base 'in_flight'"},
+     "'step/in_flight/F-B' of microbatch 1 (needed from schedule item 2 to 5) share bytes of base "
+     "'in_flight'"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Bases, InFlightRefuses, ::testing::ValuesIn(kBases), caseName);
@@ -141,7 +148,8 @@ TEST_P(TransfersRefuse, WithItsMessage) {
 const Damage kTransfers[] = {
     {"OverwrittenWhileItIsSent", [](Executable &e) { e.memory.bases[kFlightReceived].offsets[0] = 0; },
      "program 'step': base 'step/in_flight/F-F.send_wait' of microbatch 0 (needed from schedule item 1 to 5) "
-     "and base 'step/in_flight/B.receive-B' of microbatch 0 (needed from schedule item 4 to 9) share bytes of "
+     "and base 'step/in_flight/B.receive-B' of microbatch 0 (needed from schedule item 4 to 9) share bytes "
+     "of "
      "base 'in_flight'"},
     {"OverwrittenBehindTheLastWait",
      [](Executable &e) {
@@ -156,7 +164,8 @@ const Damage kTransfers[] = {
      "program 'step', command 2 (sample): kernel send begins a transfer in base 'scratch' of kind scratch, "
      "which does not live until the transfer is over"},
     {"ReceivedIntoScratch", [](Executable &e) { step(e).arguments[6] = {kFlightScratch, 0}; },
-     "program 'step', command 4 (sample): kernel receive begins a transfer in base 'scratch' of kind scratch, "
+     "program 'step', command 4 (sample): kernel receive begins a transfer in base 'scratch' of kind "
+     "scratch, "
      "which does not live until the transfer is over"},
     {"WrittenWhileItIsSent",
      [](Executable &e) {
@@ -164,8 +173,10 @@ const Damage kTransfers[] = {
        step(e).arguments[9] = {kFlightKept, 0}; // B writes to what was sent: over by then
        std::swap(step(e).schedule[9], step(e).schedule[10]);
      },
-     "program 'step': base 'step/in_flight/F-F.send_wait' of microbatch 0 (needed from schedule item 1 to 9) and "
-     "base 'step/in_flight/B.receive-B' of microbatch 1 (needed from schedule item 8 to 12) share bytes of base "
+     "program 'step': base 'step/in_flight/F-F.send_wait' of microbatch 0 (needed from schedule item 1 to 9) "
+     "and "
+     "base 'step/in_flight/B.receive-B' of microbatch 1 (needed from schedule item 8 to 12) share bytes of "
+     "base "
      "'in_flight'"},
 };
 INSTANTIATE_TEST_SUITE_P(Transfers, TransfersRefuse, ::testing::ValuesIn(kTransfers), caseName);
@@ -173,14 +184,15 @@ INSTANTIATE_TEST_SUITE_P(Transfers, TransfersRefuse, ::testing::ValuesIn(kTransf
 TEST(InFlight, NothingWritesWhatIsBeingSent) {
   Executable executable = sampleTransfers();
   Program &program = step(executable);
-  program.arguments[9] = {kFlightKept, 0};                // B writes what is sent,
-  executable.memory.bases[kFlightReceived].offsets[1] = 128; // which is alone in its place,
-  std::swap(program.schedule[9], program.schedule[8]);    // and for the first microbatch
-  program.schedule.erase(program.schedule.begin() + 5);   // not over: its wait comes
+  program.arguments[9] = {kFlightKept, 0};                               // B writes what is sent,
+  executable.memory.bases[kFlightReceived].offsets[1] = 128;             // which is alone in its place,
+  std::swap(program.schedule[9], program.schedule[8]);                   // and for the first microbatch
+  program.schedule.erase(program.schedule.begin() + 5);                  // not over: its wait comes
   program.schedule.insert(program.schedule.begin() + 9, {kSendWait, 0}); // behind B
-  EXPECT_EQ(verify(executable).message(),
-            "program 'step', command 6 (sample), schedule item 7: writes base 'step/in_flight/F-F.send_wait' of "
-            "microbatch 0, which is being sent: no send_wait came before");
+  EXPECT_EQ(
+      verify(executable).message(),
+      "program 'step', command 6 (sample), schedule item 7: writes base 'step/in_flight/F-F.send_wait' of "
+      "microbatch 0, which is being sent: no send_wait came before");
 }
 
 TEST(InFlight, WhatNobodyWaitsForIsNeededToTheEnd) {
@@ -190,10 +202,11 @@ TEST(InFlight, WhatNobodyWaitsForIsNeededToTheEnd) {
   program.commands.erase(program.commands.begin() + 3);
   for (uint32_t action = kReceive; action < program.actions.size(); ++action)
     --program.actions[action].firstCommand;
-  EXPECT_EQ(verify(executable).message(),
-            "program 'step': base 'step/in_flight/F-F.send_wait' of microbatch 0 (needed from schedule item 1 to "
-            "13) and base 'step/in_flight/B.receive-B' of microbatch 1 (needed from schedule item 8 to 12) share "
-            "bytes of base 'in_flight'");
+  EXPECT_EQ(
+      verify(executable).message(),
+      "program 'step': base 'step/in_flight/F-F.send_wait' of microbatch 0 (needed from schedule item 1 to "
+      "13) and base 'step/in_flight/B.receive-B' of microbatch 1 (needed from schedule item 8 to 12) share "
+      "bytes of base 'in_flight'");
 }
 
 } // namespace

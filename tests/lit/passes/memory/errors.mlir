@@ -32,3 +32,15 @@ sched.program "p" microbatches(1) {
     %y = sched.launch "iota"() {settings = {dimension = array<i64: 7>}} : () -> tensor<4xi32>
   }
 }
+
+// -----
+
+sched.program "p" microbatches(3) {
+  sched.slot "x" in_flight : tensor<4xi32> {per_microbatch}
+  // expected-error @+1 {{'sched.action' op "a" has values in flight and runs for 1 of 3 microbatches; memory expects a run for each}}
+  sched.action "a" per_microbatch {
+    %y = sched.launch "iota"() {settings = {dimension = array<i64: 0>}} : () -> tensor<4xi32>
+    sched.store "x", %y : tensor<4xi32>
+  }
+  sched.run "a" 0
+}
