@@ -12,6 +12,7 @@
 #include "passes/pipeline/BalanceStages.h"
 #include "passes/pipeline/RankProgram.h"
 #include "passes/pipeline/schedules/ResolveSchedule.h"
+#include "passes/pipeline/schedules/ScheduleText.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -134,6 +135,11 @@ public:
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*module.getBody())))
       if (!isa<ModuleOp>(op))
         op.erase();
+    Builder builder(module.getContext());
+    module->setAttr(sched::kScheduleAttribute, builder.getStringAttr(schedules::printSchedule(training)));
+    module->setAttr(sched::kTimesAttribute,
+                    builder.getDenseF64ArrayAttr(
+                        {times.forward, times.backwardInput, times.backwardWeight, times.transfer}));
     return success();
   }
 
