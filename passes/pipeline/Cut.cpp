@@ -11,6 +11,7 @@
 #include "dialects/sched/SchedDialect.h"
 #include "passes/pipeline/BalanceStages.h"
 #include "passes/pipeline/RankProgram.h"
+#include "passes/pipeline/VerifyMessages.h"
 #include "passes/pipeline/schedules/ResolveSchedule.h"
 #include "passes/pipeline/schedules/ScheduleText.h"
 
@@ -26,6 +27,7 @@ using namespace mlir;
 
 namespace weft {
 #define GEN_PASS_DEF_CUT
+#define GEN_PASS_DEF_VERIFYMESSAGES
 #include "passes/pipeline/Passes.h.inc"
 
 namespace {
@@ -140,7 +142,7 @@ public:
     module->setAttr(sched::kTimesAttribute,
                     builder.getDenseF64ArrayAttr(
                         {times.forward, times.backwardInput, times.backwardWeight, times.transfer}));
-    return success();
+    return verifyMessages(module);
   }
 
 private:
@@ -316,6 +318,15 @@ public:
     request.memoryLimit = memoryLimit;
     request.times = {forwardTime, backwardInputTime, backwardWeightTime, transferTime};
     if (failed(PipelineCutter(getOperation(), std::move(request)).run()))
+      signalPassFailure();
+  }
+};
+
+/// For programs that somebody wrote or changed by hand.
+class VerifyMessagesPass : public impl::VerifyMessagesBase<VerifyMessagesPass> {
+public:
+  void runOnOperation() override {
+    if (failed(verifyMessages(getOperation())))
       signalPassFailure();
   }
 };
