@@ -122,7 +122,7 @@ class Bits(PipelineTest):
         self.assertSameRun("one", "tied")
 
     def testLossScalingSkipsTheSameSteps(self):
-        half = ("precision.recipe=fp16", "precision.loss_scale.initial=1.0e+12")
+        half = ("precision.recipe=fp16", "precision.loss_scale.initial=16777216")
         self.trainOn("one", None, *half)
         self.assertTrue(any(line.get("skipped") for line in self.metrics("one")), self.metrics("one"))
         for name in ("two", "three"):
@@ -173,7 +173,7 @@ class RunFolder(PipelineTest):
     def testOneRankSpeaksAndPlansAreAllocated(self):
         for schedule in SCHEDULES:
             with self.subTest(schedule):
-                printed = self.trainOn(schedule, f"{{size: 2, schedule: {schedule}}}", "train.steps=1", "eval.interval=0")
+                printed = self.trainOn(schedule, f"{{size: 2, schedule: {schedule}}}", "train.steps=2", "eval.interval=0")
                 stages = "" if schedule in ("gpipe", "1f1b", "zb_h1", "zb_h2", "auto") else ", 2 stages a rank"
                 self.assertIn(f"   2 ranks: pipeline 2 ({schedule}{stages})   ", printed)
                 found = re.search(r"allocated ([\d,]+) of ([\d,]+) bytes planned", printed)
