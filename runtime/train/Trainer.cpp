@@ -315,8 +315,7 @@ StepMetrics Trainer::metricsOf(const StepResult &result) {
     record.mfu = achieved / context.peakFlops;
   }
   // Of the ranks in this process, whose resident memory stands beside it.
-  record.memoryBytes =
-      context.ranksHere * static_cast<int64_t>(context.executor.executable().memory.peakBytes());
+  record.memoryBytes = context.peakBytes;
   record.residentBytes = residentBytes().value_or(0);
   record.consumedTokens = progress.step * tokensPerStep;
   record.time = absl::ToDoubleSeconds(absl::Now() - absl::UnixEpoch());

@@ -43,7 +43,7 @@ struct TrainerContext {
   RunIdentity identity;
   std::optional<double> flopsPerToken; ///< absent: no mfu
   double peakFlops = 0;                ///< of this job's threads
-  int ranksHere = 1;                   ///< ranks of the job in this process
+  int64_t peakBytes = 0;               ///< planned, of the ranks of the job in this process
   bool profile = false;                ///< on rank 0
   std::function<bool()> stopRequested; ///< asked after each step
 };
