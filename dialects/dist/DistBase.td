@@ -106,4 +106,8 @@ def LocalAttr : DistAttr<"Local", "local",
   let parameters = (ins ArrayRefParameter<"int64_t">:$wholeShape, "::weft::dist::PlacementAttr":$placement);
 }
 
+class DistOp<string mnemonic, list<Trait> traits = []> : Op<DistDialect, mnemonic, traits>;
+
+def DistTensor : StaticShapeTensorOf<[I1, I32, I64, BF16, F16, F32, F64]>;
+
 #endif // WEFT_DIALECTS_DIST_DISTBASE

@@ -3,10 +3,7 @@
 #define WEFT_DIALECTS_DIST_DISTOPS
 
 include "dialects/dist/DistBase.td"
-
-class DistOp<string mnemonic, list<Trait> traits = []> : Op<DistDialect, mnemonic, traits>;
-
-def DistTensor : StaticShapeTensorOf<[I1, I32, I64, BF16, F16, F32, F64]>;
+include "dialects/dist/DistMessages.td"
 
 def TokenType : TypeDef<DistDialect, "Token"> {
   let mnemonic = "token";

@@ -1,6 +1,7 @@
 #include "dialects/sched/SchedDialect.h"
 
 #include "dialects/nn/NnOps.h"
+#include "dialects/sched/InFlight.h"
 
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/StringMap.h"
@@ -72,7 +73,16 @@ LogicalResult verifyStore(StoreOp store, SlotOp slot) {
   return verifySlot(store, slot, store.getSlot(), store.getValue().getType());
 }
 
-/// Every load and store of the program against the slot that it names.
+LogicalResult verifyRelease(ReleaseOp release, SlotOp slot) {
+  if (!slot)
+    return release.emitOpError() << "names slot \"" << release.getSlot()
+                                 << "\", which this program does not have";
+  if (slot.getKind() != SlotKind::in_flight)
+    return release.emitOpError() << "releases what is in flight, slot \"" << release.getSlot() << "\" is not";
+  return success();
+}
+
+/// Every load, store and release of the program against the slot that it names.
 LogicalResult verifySlotUses(ProgramOp program, const llvm::StringMap<SlotOp> &slots) {
   WalkResult walked = program.walk([&](Operation *op) {
     LogicalResult fits = success();
@@ -80,6 +90,8 @@ LogicalResult verifySlotUses(ProgramOp program, const llvm::StringMap<SlotOp> &s
       fits = verifyLoad(load, slots.lookup(load.getSlot()), program.getMicrobatches());
     else if (auto store = dyn_cast<StoreOp>(op))
       fits = verifyStore(store, slots.lookup(store.getSlot()));
+    else if (auto release = dyn_cast<ReleaseOp>(op))
+      fits = verifyRelease(release, slots.lookup(release.getSlot()));
     return failed(fits) ? WalkResult::interrupt() : WalkResult::advance();
   });
   return failure(walked.wasInterrupted());
@@ -125,7 +137,7 @@ LogicalResult ProgramOp::verifyRegions() {
       return run.emitOpError() << "takes microbatches in ascending order, each once: got "
                                << static_cast<int64_t>(*run.getMicrobatch());
   }
-  return success();
+  return verifyInFlight(*this);
 }
 
 LogicalResult SlotOp::verify() {
@@ -135,8 +147,10 @@ LogicalResult SlotOp::verify() {
            << "expects a static ranked tensor of i1, i32, i64, bf16, f16, f32 or f64, at most 16 "
               "dimensions and 2^48 bytes, got "
            << getType();
-  if (getPerMicrobatch() && getKind() != SlotKind::input)
-    return emitOpError() << "is per microbatch, but only inputs are";
+  if (getKind() == SlotKind::in_flight && !getPerMicrobatch())
+    return emitOpError() << "is in flight, and so per microbatch";
+  if (getPerMicrobatch() && getKind() != SlotKind::input && getKind() != SlotKind::in_flight)
+    return emitOpError() << "is per microbatch, but only inputs and what is in flight are";
   return success();
 }
 
@@ -148,6 +162,7 @@ static LogicalResult verifyInProgram(Operation *op, StringRef slot) {
 }
 LogicalResult LoadOp::verify() { return verifyInProgram(*this, getSlot()); }
 LogicalResult StoreOp::verify() { return verifyInProgram(*this, getSlot()); }
+LogicalResult ReleaseOp::verify() { return verifyInProgram(*this, getSlot()); }
 
 LogicalResult ViewOp::verify() {
   auto from = cast<RankedTensorType>(getOperand().getType()),
@@ -175,5 +190,12 @@ LogicalResult BaseOp::verify() {
                          << bytes;
   if (llvm::SaturatingMultiply(getBytes(), getSlots()) > uint64_t(1) << 48)
     return emitOpError() << "expects at most 2^48 bytes, got " << slots << " slots of " << bytes;
+  if (getWithin().has_value() != getOffsets().has_value() ||
+      (getOffsets() && static_cast<int64_t>(getOffsets()->size()) != slots))
+    return emitOpError() << "expects an offset per slot exactly if it lies within another base, got "
+                         << (getOffsets() ? getOffsets()->size() : 0) << " for " << slots << " slots";
+  for (int64_t offset : getOffsets().value_or(ArrayRef<int64_t>()))
+    if (offset < 0 || offset % 64 != 0)
+      return emitOpError() << "expects offsets that are multiples of 64, got " << offset;
   return success();
 }

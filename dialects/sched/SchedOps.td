@@ -37,7 +37,7 @@ def PlaceArrayAttr : TypedArrayAttrBase<PlaceAttr, "places">;
 
 def SlotKindAttr : I32EnumAttr<"SlotKind", "what a slot is for", [
     I32EnumAttrCase<"input", 0>, I32EnumAttrCase<"prepared", 1>, I32EnumAttrCase<"carried", 2>,
-    I32EnumAttrCase<"output", 3>, I32EnumAttrCase<"level", 4>]> {
+    I32EnumAttrCase<"output", 3>, I32EnumAttrCase<"level", 4>, I32EnumAttrCase<"in_flight", 5>]> {
   let cppNamespace = "::weft::sched";
 }
 
@@ -63,7 +63,9 @@ def ProgramOp : SchedOp<"program", [SingleBlock, NoTerminator, IsolatedFromAbove
 
     Constraints: at least one microbatch; holds slots, actions and runs only, and no block arguments; names of slots and
     of actions are unique; a run names an action, with a microbatch below `microbatches` exactly if the action is per
-    microbatch, in ascending order, each once; an action stores to a slot once.
+    microbatch, in ascending order, each once; an action stores to a slot once. What is in flight is stored by some action, and
+    loaded, stored and released by actions per microbatch only, for their own microbatch; a run that loads or releases it
+    comes after one that stored it.
   }];
   let arguments = (ins StrAttr:$name, I64Attr:$microbatches);
   let regions = (region SizedRegion<1>:$body);
@@ -75,14 +77,17 @@ def SlotOp : SchedOp<"slot", [HasParent<"ProgramOp">]> {
   let summary = "A named value that outlives an action.";
   let description = [{
     Inputs are written by the host, one value per microbatch or one for the whole run. A `level` keeps a subtree of a
-    carried value until its neighbor is there. `place` is set by `memory`.
+    carried value until its neighbor is there. What is `in_flight` has a value per microbatch, from the action that stores
+    it to the last one that loads or releases it, and as many places as the order of runs asks for. `place` is set by
+    `memory`.
 
     Example:
     ```mlir
     sched.slot "gradient/w/0" carried : tensor<4x8xf32>
     ```
 
-    Constraints: a static ranked tensor type of at most 2^48 bytes; only inputs are per microbatch.
+    Constraints: a static ranked tensor type of at most 2^48 bytes; what is in flight is per microbatch, and otherwise only
+    inputs are.
   }];
   let arguments = (ins StrAttr:$name, SlotKindAttr:$kind, TypeAttr:$type, UnitAttr:$per_microbatch,
                        OptionalAttr<PlaceAttr>:$place);
@@ -143,6 +148,23 @@ def StoreOp : SchedOp<"store", [MemoryEffects<[MemWrite]>]> {
   }];
   let arguments = (ins StrAttr:$slot, SchedTensor:$value);
   let assemblyFormat = "$slot `,` $value attr-dict `:` type($value)";
+  let hasVerifier = 1;
+}
+
+def ReleaseOp : SchedOp<"release", [MemoryEffects<[MemWrite]>]> {
+  let summary = "The value that a slot has in flight is needed until this action.";
+  let description = [{
+    Where nothing loads it at the end: a message is sent from a slot that must stay until it has arrived.
+
+    Example:
+    ```mlir
+    sched.release "stage_0/output/0"
+    ```
+
+    Constraints: a slot that is in flight, in an action that is per microbatch.
+  }];
+  let arguments = (ins StrAttr:$slot);
+  let assemblyFormat = "$slot attr-dict";
   let hasVerifier = 1;
 }
 
@@ -207,17 +229,23 @@ def CopyOp : SchedOp<"copy"> {
 def BaseOp : SchedOp<"base"> {
   let summary = "A piece of the arena.";
   let description = [{
-    Written by `memory`: `slots` pieces of `bytes` each; microbatch m uses piece m mod slots.
+    Written by `memory`: `slots` pieces of `bytes` each; microbatch m uses piece m mod slots. A base `within` another
+    takes no room of its own: piece m is at offset m of the list `at`, in the other, where pieces of other bases are at
+    other times.
 
     Example:
     ```mlir
     sched.base "scratch" scratch slots(1) bytes(4096)
+    sched.base "in_flight" slots slots(1) bytes(256)
+    sched.base "step/in_flight/0F-0B" slots slots(3) bytes(128) within "in_flight" at [0, 128, 0]
     ```
 
-    Constraints: at least one slot; sizes are multiples of 64 bytes; all slots together have at most 2^48 bytes.
+    Constraints: at least one slot; sizes are multiples of 64 bytes; all slots together have at most 2^48 bytes; within
+    another base one offset per slot, each a multiple of 64.
   }];
-  let arguments = (ins StrAttr:$name, BaseKindAttr:$kind, I64Attr:$slots, I64Attr:$bytes);
-  let assemblyFormat = "$name $kind `slots` `(` $slots `)` `bytes` `(` $bytes `)` attr-dict";
+  let arguments = (ins StrAttr:$name, BaseKindAttr:$kind, I64Attr:$slots, I64Attr:$bytes,
+                       OptionalAttr<StrAttr>:$within, OptionalAttr<DenseI64ArrayAttr>:$offsets);
+  let assemblyFormat = "$name $kind `slots` `(` $slots `)` `bytes` `(` $bytes `)` (`within` $within^ `at` $offsets)? attr-dict";
   let hasVerifier = 1;
 }
 

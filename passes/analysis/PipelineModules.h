@@ -11,9 +11,6 @@
 
 namespace weft {
 
-/// The attribute of an inner module that holds its pipeline rank.
-inline constexpr llvm::StringLiteral kPipelineRankAttribute = "sched.pipeline_rank";
-
 /// The inner modules in their order, or the module itself where it has none.
 inline llvm::SmallVector<mlir::ModuleOp> pipelineModules(mlir::ModuleOp module) {
   auto inner = module.getOps<mlir::ModuleOp>();

@@ -23,11 +23,9 @@
 
 namespace weft {
 
-/// Raised when the meaning of the format changes. This build reads versions 1 to kFormatVersion. A file says
-/// the lowest version that tells all of it: that of one part, or, with several, one that builds refuse which
-/// would see the first alone.
+/// Raised when the meaning of the format changes. This build reads versions 1 to kFormatVersion. A file is of
+/// the lowest version whose readers see all of it: of 2 if it has several parts, or bases within others.
 inline constexpr uint32_t kFormatVersion = 2;
-inline constexpr uint32_t kOnePartVersion = 1;
 
 /// The bytes of a file that holds the parts of a job. Fails as verify() does: what cannot be run is not
 /// written either. ResourceExhausted when the structure would pass FlatBuffers' 2^31 - 1 bytes.

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -167,8 +168,12 @@ PackedPart packPart(FlatBufferBuilder &builder, const Executable &executable, Bl
     format::Blob blob;
     if (base.kind == BaseKind::Constants)
       blob = blobs.add(base.contents);
+    Offset<flatbuffers::Vector<uint64_t>> offsets;
+    if (!base.offsets.empty())
+      offsets = builder.CreateVector(base.offsets);
     bases.push_back(format::CreateBase(builder, name, static_cast<uint8_t>(base.kind), base.slotCount,
-                                       base.slotBytes, base.kind == BaseKind::Constants ? &blob : nullptr));
+                                       base.slotBytes, base.kind == BaseKind::Constants ? &blob : nullptr,
+                                       base.within, offsets));
   }
   std::vector<Offset<flatbuffers::String>> locations;
   for (const std::string &location : executable.locations)
@@ -223,7 +228,7 @@ uint64_t partBound(const Executable &executable) {
   };
   uint64_t bytes = kTable;
   for (const MemoryBase &base : executable.memory.bases)
-    bytes += kTable + base.name.size();
+    bytes += kTable + base.name.size() + 8 * base.offsets.size();
   for (const MemoryRow &row : executable.memory.rows)
     bytes += kTable + row.category.size() + row.name.size();
   for (const Variable &variable : executable.variables)
@@ -268,6 +273,13 @@ uint64_t structureBound(const std::vector<Executable> &parts) {
   return bytes;
 }
 
+/// Whether builds of format version 1 read all of it: one part, whose bases all have room of their own.
+bool isOfFirstVersion(const std::vector<Executable> &parts) {
+  const std::vector<MemoryBase> &bases = parts.front().memory.bases;
+  return parts.size() == 1 && std::all_of(bases.begin(), bases.end(),
+                                          [](const MemoryBase &base) { return base.within == kNone; });
+}
+
 absl::Status writeAndSync(int descriptor, std::string_view bytes) {
   while (!bytes.empty()) {
     ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
@@ -304,7 +316,7 @@ absl::StatusOr<std::string> serializeExecutables(const std::vector<Executable> &
   buildStructure(builder, parts, blobs);
 
   std::memcpy(header.magic, kMagic, sizeof(kMagic));
-  header.formatVersion = parts.size() == 1 ? kOnePartVersion : kFormatVersion;
+  header.formatVersion = isOfFirstVersion(parts) ? 1 : kFormatVersion;
   version.copy(header.weftVersion, sizeof(header.weftVersion) - 1);
   header.structureOffset = kHeaderBytes;
   header.structureBytes = builder.GetSize();

@@ -2,6 +2,7 @@
 #include "runtime/executable/ExecutableFile.h"
 #include "tests/fuzz/executable/ExerciseExecutable.h"
 #include "tests/unit/executable/SampleExecutable.h"
+#include "tests/unit/executable/SampleInFlight.h"
 #include "tests/unit/executable/SampleMeshExecutable.h"
 #include "tests/unit/executable/SampleParts.h"
 
@@ -35,6 +36,8 @@ void mutate(const std::vector<Executable> &parts) {
 }
 
 TEST(MutatedExecutable, IsRefusedOrStaysInsideItsPlan) { mutate({sampleExecutable()}); }
+
+TEST(MutatedExecutable, WithValuesInFlightIsRefusedOrStaysInsideItsPlan) { mutate(sampleInFlight()); }
 
 TEST(MutatedExecutable, OfAMeshIsRefusedOrRunsOnAllOfItsRanks) {
   EXPECT_EQ(exerciseExecutable(*serializeExecutables({sampleMeshExecutable()})), Exercised::Ran);

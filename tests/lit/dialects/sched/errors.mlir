@@ -32,8 +32,34 @@ sched.program "p" microbatches(1) {
 // -----
 
 sched.program "p" microbatches(1) {
-  // expected-error @+1 {{'sched.slot' op is per microbatch, but only inputs are}}
+  // expected-error @+1 {{'sched.slot' op is per microbatch, but only inputs and what is in flight are}}
   sched.slot "x" output : tensor<4xf32> {per_microbatch}
+}
+
+// -----
+
+sched.program "p" microbatches(1) {
+  // expected-error @+1 {{'sched.slot' op is in flight, and so per microbatch}}
+  sched.slot "x" in_flight : tensor<4xf32>
+}
+
+// -----
+
+sched.program "p" microbatches(1) {
+  sched.slot "x" output : tensor<4xf32>
+  sched.action "a" per_microbatch {
+    // expected-error @+1 {{'sched.release' op releases what is in flight, slot "x" is not}}
+    sched.release "x"
+  }
+}
+
+// -----
+
+sched.program "p" microbatches(1) {
+  sched.action "a" per_microbatch {
+    // expected-error @+1 {{'sched.release' op names slot "x", which this program does not have}}
+    sched.release "x"
+  }
 }
 
 // -----
