@@ -200,22 +200,24 @@ absl::Status tellFailure(absl::Status status, int rank, RunLog &log) {
   return withExitCode(absl::UnavailableError(""), ExitCode::PeerLost);
 }
 
-/// What the whole program needs, of which a rank has a part.
-struct ProgramMemory {
+/// What is known of the whole program, of which a rank has a part.
+struct WholeProgram {
   std::string peak;    ///< peakText
   int64_t planned = 0; ///< allocatedOnAll
   int64_t here = 0;    ///< peak bytes of the ranks in this process
+  StepOrder order;
 };
 
-ProgramMemory memoryOf(const std::vector<Executable> &parts, const JobProcesses &processes) {
+WholeProgram describeWhole(const Job &job, const JobProcesses &processes) {
+  const std::vector<Executable> &parts = job.parts;
   const int64_t here = processes.areSeparate()
                            ? static_cast<int64_t>(partOf(parts, processes.rank()).memory.peakBytes())
                            : peakOfRanks(parts, parts.front().mesh.ranks());
-  return {peakText(parts), allocatedOnAll(parts), here};
+  return {peakText(parts), allocatedOnAll(parts), here, StepOrder::of(parts, job.loaded.config)};
 }
 
 /// One rank: its state, then the loop.
-absl::Status trainRank(const TrainRequest &request, const Job &job, const ProgramMemory &memory, RunLog &log,
+absl::Status trainRank(const TrainRequest &request, const Job &job, const WholeProgram &whole, RunLog &log,
                        Executor &executor, Communicator &communicator) {
   communicator.setLimits(limitsOf(job.loaded.config));
   RunIdentity identity{job.loaded.resolvedYaml(), job.tokenizer->checksum(), job.data->checksum(),
@@ -223,7 +225,7 @@ absl::Status trainRank(const TrainRequest &request, const Job &job, const Progra
   absl::StatusOr<int64_t> allocated = sumOfAllocated(executor, communicator);
   if (!allocated.ok())
     return allocated.status();
-  log.line(programLine(memory.peak, memory.planned, *allocated, job.compileSeconds, job.peakFlops));
+  log.line(programLine(whole.peak, whole.planned, *allocated, job.compileSeconds, job.peakFlops));
   absl::StatusOr<Progress> progress = loadState(job, executor, communicator.rank());
   if (!progress.ok())
     return progress.status();
@@ -232,7 +234,7 @@ absl::Status trainRank(const TrainRequest &request, const Job &job, const Progra
   TrainerContext context{
       job.loaded.config,    job.folder,    executor,    job.data,
       *job.tokenizer,       communicator,  log,         std::move(identity),
-      job.flopsPerToken,    job.peakFlops, memory.here, request.profile && communicator.rank() == 0,
+      job.flopsPerToken,    job.peakFlops, whole.here,  whole.order, request.profile && communicator.rank() == 0,
       request.stopRequested};
   absl::StatusOr<std::unique_ptr<Trainer>> trainer =
       Trainer::create(std::move(context), *std::move(progress));
@@ -252,15 +254,15 @@ absl::Status startRanks(const TrainRequest &request, Job &job, JobProcesses &pro
     job.peakFlops = *measured;
   }
   const int threads = static_cast<int>(job.parts.front().target.threads);
-  const ProgramMemory memory = memoryOf(job.parts, processes);
+  const WholeProgram whole = describeWhole(job, processes);
   const RankBody body = [&](Executor &executor, Communicator &communicator) {
     const int rank = communicator.rank();
     if (processes.areSeparate())
-      return trainRank(request, job, memory, job.log, executor, communicator);
+      return trainRank(request, job, whole, job.log, executor, communicator);
     if (rank == 0)
-      return tellFailure(trainRank(request, job, memory, job.log, executor, communicator), rank, job.log);
+      return tellFailure(trainRank(request, job, whole, job.log, executor, communicator), rank, job.log);
     absl::StatusOr<RunLog> log = RunLog::open(job.folder.log(rank), false);
-    return log.ok() ? tellFailure(trainRank(request, job, memory, *log, executor, communicator), rank, *log)
+    return log.ok() ? tellFailure(trainRank(request, job, whole, *log, executor, communicator), rank, *log)
                     : log.status();
   };
   return runOnRanks(std::move(job.parts), threads, body, processes.communicator(), request.wrapCommunicator);
