@@ -22,6 +22,7 @@
 #include <cstring>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include <fcntl.h>
@@ -175,8 +176,9 @@ std::vector<NamedValue> namedValues(const std::vector<Executable> &parts, Progra
     for (uint32_t item = 0; item < source.schedule.size(); ++item)
       order.push_back({times[part][item], part, item, runs[source.schedule[item].action]++});
   }
-  // Items of one part that have no command share a time with the next: these stay in their order.
-  std::stable_sort(order.begin(), order.end(), [](const Run &a, const Run &b) { return a.time < b.time; });
+  std::sort(order.begin(), order.end(), [](const Run &a, const Run &b) {
+    return std::tie(a.time, a.part, a.item) < std::tie(b.time, b.part, b.item);
+  });
   std::vector<NamedValue> values;
   absl::flat_hash_map<std::string, int64_t> seen;
   for (const Run &run : order) {

@@ -45,7 +45,7 @@ TEST(InFlight, OffsetsGoThroughTheFile) {
 }
 
 TEST(InFlight, TheDumpShowsWhereEachMicrobatchLies) {
-  std::string text = dump(sampleInFlight());
+  std::string text = dump({sampleInFlight()});
   EXPECT_THAT(text, ::testing::HasSubstr("\n  base in_flight (slots): 1 x 128 bytes\n"
                                          "  base step/in_flight/F-B (slots): 3 x 64 bytes within in_flight "
                                          "at 0 64 0\n"));
