@@ -17,7 +17,8 @@
 
 namespace weft {
 
-/// The collectives of one operation and order of additions over one set of axes, in one action of a program.
+/// The collectives, or sends, of one operation and order of additions over one set of axes, in one action of
+/// a program.
 struct CommunicationRow {
   uint32_t action = 0; ///< index into Program::actions
   CollectiveOp operation = CollectiveOp::AllReduce;
