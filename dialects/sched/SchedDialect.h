@@ -21,4 +21,9 @@
 #define GET_OP_CLASSES
 #include "dialects/sched/SchedOps.h.inc"
 
+namespace weft::sched {
+/// The attribute of a pipeline rank's module: its place along the pipeline.
+inline constexpr llvm::StringLiteral kPipelineRankAttribute = "sched.pipeline_rank";
+} // namespace weft::sched
+
 #endif // WEFT_DIALECTS_SCHED_SCHEDDIALECT_H

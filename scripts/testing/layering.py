@@ -22,6 +22,7 @@ ARROWS = {
     "passes/analysis": ["kernels/common"],
     "passes/fuse": ["kernels"],
     "passes/memory": ["kernels"],
+    "passes/pipeline/schedules": ["runtime/support"],
     "passes/emit": ["runtime/executable", "runtime/support"],
     "compiler": ["passes", "dialects", "runtime/config", "runtime/executable", "runtime/support"],
     "compiler/interpret": ["kernels/reference", "kernels/common"],

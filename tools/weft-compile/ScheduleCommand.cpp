@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "tools/weft-compile/ScheduleCommand.h"
 
-#include "compiler/schedule/ResolveSchedule.h"
+#include "passes/pipeline/schedules/ResolveSchedule.h"
 #include "compiler/schedule/ScheduleReport.h"
 #include "compiler/schedule/ScheduleSvg.h"
 #include "compiler/schedule/ScheduleTable.h"

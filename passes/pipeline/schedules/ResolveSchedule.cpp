@@ -3,7 +3,7 @@
 // Whatever the origin, the same verifier and the same limit.
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/schedule/ResolveSchedule.h"
+#include "passes/pipeline/schedules/ResolveSchedule.h"
 
 #include "passes/pipeline/schedules/AutoSchedule.h"
 #include "passes/pipeline/schedules/ScheduleText.h"
