@@ -19,7 +19,6 @@ struct SlotValue {
 
   MeshValue value;
   std::shared_ptr<Message> message;
-  bool isReleased = false;
   llvm::SmallVector<std::shared_ptr<Message>> sends; ///< that read it
 
   /// Empty when there is nothing yet.
@@ -69,9 +68,8 @@ struct Interpreter::Context {
   // Of one among several that run side by side.
   Traffic *traffic = nullptr;
   int64_t pipelineRank = 0;
-  llvm::SmallVector<sched::ReleaseOp> releases;                       ///< of the running action
-  llvm::DenseMap<mlir::Value, std::shared_ptr<Message>> arriving;     ///< by what dist.receive gives
-  llvm::DenseMap<mlir::Value, std::shared_ptr<Meeting>> meetings;     ///< by the token of a collective
+  llvm::DenseMap<mlir::Value, std::shared_ptr<Message>> arriving; ///< by what dist.receive gives
+  llvm::DenseMap<mlir::Value, std::shared_ptr<Meeting>> meetings; ///< by the token of a collective
   std::string waitsFor; ///< why the op at which evaluation failed cannot be evaluated yet; else empty
 };
 
@@ -84,7 +82,7 @@ struct Interpreter::ProgramRun {
   Context context;
   llvm::StringMap<sched::ActionOp> actions;
   llvm::SmallVector<sched::RunOp> runs;
-  size_t next = 0;                             ///< the first run that has not ended
+  size_t next = 0;                            ///< the first run that has not ended
   std::optional<BlockWalk<MeshValue>> action; ///< of the run that has begun
 
   bool hasEnded() const { return next == runs.size(); }

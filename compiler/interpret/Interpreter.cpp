@@ -197,19 +197,21 @@ FailureOr<Interpreter::Values> Interpreter::evaluate(Operation *op, ArrayRef<Mes
     context.writes[write.getVariable()] = {operands[0], write.getValue().getType()};
     return Values();
   }
-  if (auto slot = dyn_cast<sched::LoadOp>(op)) {
-    FailureOr<MeshValue> value = load(slot, context);
+  if (auto load = dyn_cast<sched::LoadOp>(op)) {
+    auto microbatch = load.getMicrobatch().value_or(static_cast<uint64_t>(context.microbatch));
+    FailureOr<MeshValue> value = slotValue(op, load.getSlot(), static_cast<int64_t>(microbatch), context);
     return failed(value) ? FailureOr<Values>(failure()) : Values{*std::move(value)};
   }
   if (auto store = dyn_cast<sched::StoreOp>(op)) {
-    context.stores[store.getSlot()] =
-        {store, SlotValue(operands[0], context.arriving.lookup(store.getValue()))};
+    context.stores[store.getSlot()] = {store,
+                                       SlotValue(operands[0], context.arriving.lookup(store.getValue()))};
     return Values();
   }
-  if (auto release = dyn_cast<sched::ReleaseOp>(op)) {
-    context.releases.push_back(release);
-    return Values();
-  }
+  // It needs the value as long as this, and says nothing of those who need it longer.
+  if (auto release = dyn_cast<sched::ReleaseOp>(op))
+    return failed(slotValue(op, release.getSlot(), context.microbatch, context))
+               ? FailureOr<Values>(failure())
+               : Values();
   if (std::optional<FailureOr<Values>> values = evaluateTraffic(op, operands, context))
     return *std::move(values);
   if (auto ring = dyn_cast<dist::RingOp>(op))

@@ -99,7 +99,8 @@ private:
   mlir::FailureOr<Values> evaluateCall(mlir::func::CallOp call, llvm::ArrayRef<MeshValue> operands,
                                        Context &context);
   mlir::FailureOr<MeshValue> readVariable(nn::ReadOp op, const Context &context) const;
-  mlir::FailureOr<MeshValue> load(sched::LoadOp op, Context &context) const;
+  mlir::FailureOr<MeshValue> slotValue(mlir::Operation *op, llvm::StringRef name, int64_t microbatch,
+                                       Context &context) const;
   mlir::LogicalResult takeArrived(mlir::Operation *op, llvm::MutableArrayRef<MeshValue> operands,
                                   const Context &context) const;
   std::optional<mlir::FailureOr<Values>>

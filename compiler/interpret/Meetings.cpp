@@ -12,14 +12,16 @@ namespace {
 
 /// The axes of what ranks do together; none of another op.
 ArrayAttr groupOf(Operation *op) {
-  return isa<dist::AllGatherStartOp, dist::AllReduceStartOp, dist::AllToAllStartOp, dist::ReduceScatterStartOp>(op)
+  return isa<dist::AllGatherStartOp, dist::AllReduceStartOp, dist::AllToAllStartOp,
+             dist::ReduceScatterStartOp>(op)
              ? op->getAttrOfType<ArrayAttr>("axes")
              : ArrayAttr();
 }
 
 bool areAlike(Operation *left, Operation *right) {
   return left->getName() == right->getName() && left->getAttrDictionary() == right->getAttrDictionary() &&
-         left->getOperandTypes() == right->getOperandTypes() && left->getResultTypes() == right->getResultTypes();
+         left->getOperandTypes() == right->getOperandTypes() &&
+         left->getResultTypes() == right->getResultTypes();
 }
 
 } // namespace
@@ -70,7 +72,8 @@ std::string Meetings::absent(const Meeting &meeting) const {
   for (int64_t rank = 0; rank < ranks.pipelineRanks(); ++rank)
     if (!meeting.starts.count(rank))
       missing.push_back(rank);
-  return absl::StrCat(missing.size() == 1 ? "pipeline rank " : "pipeline ranks ", absl::StrJoin(missing, ", "));
+  return absl::StrCat(missing.size() == 1 ? "pipeline rank " : "pipeline ranks ",
+                      absl::StrJoin(missing, ", "));
 }
 
 } // namespace weft::interpret

@@ -26,8 +26,8 @@ class Meetings {
 public:
   explicit Meetings(const Ranks &ranks) : ranks(ranks), attended(ranks.pipelineRanks()) {}
 
-  /// Pipeline rank `own` comes to its next collective, `start`. Fails, with a diagnostic, when the others meet
-  /// for something else, or if the collective cannot be computed.
+  /// Pipeline rank `own` comes to its next collective, `start`. Fails, with a diagnostic, when the others
+  /// meet for something else, or if the collective cannot be computed.
   mlir::FailureOr<std::shared_ptr<Meeting>> come(mlir::Operation *start, int64_t own,
                                                  const MeshValue &operand, Types types);
 

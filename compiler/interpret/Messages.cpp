@@ -16,8 +16,8 @@ LogicalResult verifySides(const Message &message, int64_t from, int64_t to) {
   if (send.getOperand().getType() == receive.getType())
     return success();
   InFlightDiagnostic error = receive.emitOpError();
-  error << "on pipeline rank " << to << " expects " << receive.getType() << ", pipeline rank " << from << " sends "
-        << send.getOperand().getType();
+  error << "on pipeline rank " << to << " expects " << dist::describe(receive.getType()) << "; pipeline rank "
+        << from << " sends " << dist::describe(cast<RankedTensorType>(send.getOperand().getType()));
   error.attachNote(send.getLoc()) << "sent here";
   return error;
 }
@@ -60,8 +60,8 @@ FailureOr<bool> Messages::wait(dist::SendWaitOp op, int64_t own, std::string &wh
   auto to = static_cast<int64_t>(op.getTo());
   Line &line = lines[{own, to}];
   if (line.sendWaits == line.sends)
-    return op.emitOpError() << "waits for send " << line.sendWaits << " to pipeline rank " << to << ", but only "
-                            << line.sends << " have begun on pipeline rank " << own;
+    return op.emitOpError() << "waits for send " << line.sendWaits << " to pipeline rank " << to
+                            << ", but only " << line.sends << " have begun on pipeline rank " << own;
   Message &message = *line.at(line.sendWaits);
   if (!message.receive) {
     why = absl::StrCat("send ", line.sendWaits, " to pipeline rank ", to, " has no receive there yet");
@@ -104,8 +104,8 @@ LogicalResult Messages::verifyAllArrived() const {
         return receive.emitOpError() << "on pipeline rank " << to << ": pipeline rank " << from
                                      << " never sends message " << number << " to there";
       if (!message->isSent)
-        return send.emitOpError() << "on pipeline rank " << from << ": message " << number << " to pipeline rank "
-                                  << to << " is never waited for (dist.send_wait)";
+        return send.emitOpError() << "on pipeline rank " << from << ": message " << number
+                                  << " to pipeline rank " << to << " is never waited for (dist.send_wait)";
       if (!message->isHere)
         return receive.emitOpError() << "on pipeline rank " << to << ": message " << number
                                      << " from pipeline rank " << from

@@ -39,8 +39,8 @@ public:
 
 private:
   struct Line {
-    std::deque<std::shared_ptr<Message>> messages; ///< that are not over on both sides
-    size_t over = 0;                               ///< before them
+    std::deque<std::shared_ptr<Message>> messages;                   ///< that are not over on both sides
+    size_t over = 0;                                                 ///< before them
     size_t sends = 0, receives = 0, sendWaits = 0, receiveWaits = 0; ///< so far
     std::shared_ptr<Message> at(size_t number);
     void dropOver();

@@ -10,7 +10,7 @@ namespace weft::interpret {
 namespace {
 
 std::optional<int64_t> attributeOf(ModuleOp module) {
-  auto rank = module ? module->getAttrOfType<IntegerAttr>(kPipelineRankAttribute) : IntegerAttr();
+  auto rank = module ? module->getAttrOfType<IntegerAttr>(sched::kPipelineRankAttribute) : IntegerAttr();
   return rank ? std::optional(rank.getInt()) : std::nullopt;
 }
 
@@ -41,7 +41,8 @@ std::vector<ModuleOp> rankModules(ModuleOp module) {
   for (auto inner : module.getOps<ModuleOp>())
     if (attributeOf(inner))
       modules.push_back(inner);
-  llvm::stable_sort(modules, [](ModuleOp left, ModuleOp right) { return *attributeOf(left) < *attributeOf(right); });
+  llvm::stable_sort(modules,
+                    [](ModuleOp left, ModuleOp right) { return *attributeOf(left) < *attributeOf(right); });
   return modules.empty() ? std::vector<ModuleOp>{module} : modules;
 }
 
@@ -83,15 +84,16 @@ LogicalResult verifyRankPrograms(ArrayRef<sched::ProgramOp> programs) {
   int64_t ranks = Ranks::of(first).pipelineRanks();
   for (int64_t expected = 0; expected < ranks; ++expected)
     if (expected >= static_cast<int64_t>(programs.size()) || pipelineRankOf(programs[expected]) != expected)
-      return first.emitOpError() << "\"" << first.getName() << "\" expects one program per pipeline rank of the mesh, 0 to "
-                                 << ranks - 1 << "; rank " << expected << " has none";
+      return first.emitOpError() << "\"" << first.getName()
+                                 << "\" expects one program per pipeline rank of the mesh, 0 to " << ranks - 1
+                                 << "; rank " << expected << " has none";
   if (static_cast<int64_t>(programs.size()) > ranks)
     return first.emitOpError() << "\"" << first.getName() << "\" is of " << programs.size()
                                << " pipeline ranks, the mesh has " << ranks;
   for (sched::ProgramOp program : programs)
     if (program.getMicrobatches() != first.getMicrobatches())
-      return program.emitOpError() << "has " << program.getMicrobatches() << " microbatches, on pipeline rank 0 it has "
-                                   << first.getMicrobatches();
+      return program.emitOpError() << "has " << program.getMicrobatches()
+                                   << " microbatches, on pipeline rank 0 it has " << first.getMicrobatches();
   for (sched::SlotKind kind : {sched::SlotKind::input, sched::SlotKind::output})
     if (failed(verifySlots(programs, kind)))
       return failure();

@@ -15,9 +15,7 @@
 
 namespace weft::interpret {
 
-/// Of an inner module: which pipeline rank it is of.
-inline constexpr llvm::StringLiteral kPipelineRankAttribute = "sched.pipeline_rank";
-/// Nothing where the op is in no such module.
+/// The pipeline rank that the module around is of; nothing where it is of none.
 std::optional<int64_t> pipelineRankOf(mlir::Operation *op);
 
 /// The modules that hold programs and variables: those of the pipeline ranks, in their order, or `module`.

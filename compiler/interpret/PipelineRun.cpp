@@ -74,55 +74,40 @@ FailureOr<bool> Interpreter::goOn(ProgramRun &run) {
   return hasMoved;
 }
 
-/// Stores and releases take effect. What a message still reads must stay.
+/// Stores take effect. What a message still reads must stay.
 LogicalResult Interpreter::endAction(Context &context) const {
-  auto verifyUnread = [&](Operation *op, const SlotValue &held, StringRef slot) -> LogicalResult {
-    for (const std::shared_ptr<Message> &message : held.sends)
-      if (!message->isSent)
-        return op->emitOpError() << "ends the value of slot \"" << slot << "\", which pipeline rank "
-                                 << context.pipelineRank << " is still sending: no dist.send_wait to pipeline rank "
-                                 << message->send.getTo() << " stands before";
-    return success();
-  };
   for (auto &[name, store] : context.stores) {
     SlotValue &held = context.slots[name].at(context.microbatch);
-    if (failed(verifyUnread(store.op, held, name)))
-      return failure();
+    for (const std::shared_ptr<Message> &message : held.sends)
+      if (!message->isSent)
+        return store.op.emitOpError()
+               << "ends the value of slot \"" << name << "\", which pipeline rank " << context.pipelineRank
+               << " is still sending: no dist.send_wait to pipeline rank " << message->send.getTo()
+               << " stands before";
     held = std::move(store.value);
   }
-  for (sched::ReleaseOp release : context.releases) {
-    SlotValue &held = context.slots[release.getSlot()].at(context.microbatch);
-    if (failed(verifyUnread(release, held, release.getSlot())))
-      return failure();
-    held = {};
-    held.isReleased = true;
-  }
   context.stores.clear();
-  context.releases.clear();
   context.arriving.clear();
   context.meetings.clear();
   return success();
 }
 
-FailureOr<MeshValue> Interpreter::load(sched::LoadOp op, Context &context) const {
-  int64_t microbatch = static_cast<int64_t>(op.getMicrobatch().value_or(context.microbatch));
-  Slot &slot = context.slots[op.getSlot()];
+/// What a slot holds for `op`, which needs it.
+FailureOr<MeshValue> Interpreter::slotValue(Operation *op, StringRef name, int64_t microbatch,
+                                            Context &context) const {
+  Slot &slot = context.slots[name];
   const SlotValue &held = slot.at(microbatch);
-  auto refuse = [&](const Twine &why) {
-    InFlightDiagnostic error = op.emitOpError() << "reads slot " << op.getSlotAttr();
-    if (slot.kind == sched::SlotKind::in_flight)
-      error << " of microbatch " << microbatch;
-    error << " " << why;
-    return error;
-  };
-  if (held.isReleased)
-    return refuse("after it was released");
-  if (held.message && !held.message->isHere)
-    return refuse("before its message has arrived: no dist.receive_wait from pipeline rank " +
-                  Twine(held.message->receive.getFrom()) + " stands before");
-  if (held.get().empty())
-    return refuse("before anything is stored there");
-  return held.get();
+  if (!held.get().empty())
+    return held.get();
+  InFlightDiagnostic error = op->emitOpError() << "reads slot \"" << name << "\"";
+  if (slot.kind == sched::SlotKind::in_flight)
+    error << " of microbatch " << microbatch;
+  if (held.message)
+    error << " before its message has arrived: no dist.receive_wait from pipeline rank "
+          << held.message->receive.getFrom() << " stands before";
+  else
+    error << " before anything is stored there";
+  return error;
 }
 
 /// What messages bring to the operands of `op`, that have arrived. A store takes them on their way.
@@ -135,9 +120,10 @@ LogicalResult Interpreter::takeArrived(Operation *op, MutableArrayRef<MeshValue>
     if (found->second->isHere)
       value = found->second->value;
     else if (!isa<sched::StoreOp>(op))
-      return op->emitOpError() << "uses what dist.receive gives before it has arrived: no dist.receive_wait from "
-                                  "pipeline rank "
-                               << found->second->receive.getFrom() << " stands before";
+      return op->emitOpError()
+             << "uses what dist.receive gives before it has arrived: no dist.receive_wait from "
+                "pipeline rank "
+             << found->second->receive.getFrom() << " stands before";
   }
   return success();
 }
@@ -153,7 +139,7 @@ Interpreter::evaluateTraffic(Operation *op, ArrayRef<MeshValue> operands, Contex
     return std::nullopt;
   if (!context.traffic || !isa<sched::ActionOp>(op->getParentOp()))
     return op->emitOpError() << "runs in an action of one of the programs of a pipeline (in modules with "
-                             << kPipelineRankAttribute << "), and nowhere else";
+                             << sched::kPipelineRankAttribute << "), and nowhere else";
   if (isMessage && failed(verifyLine(op, context)))
     return failure();
   return llvm::TypeSwitch<Operation *, FailureOr<Values>>(op)
@@ -174,8 +160,9 @@ Interpreter::evaluateTraffic(Operation *op, ArrayRef<MeshValue> operands, Contex
       .Case([&](dist::WaitOp) -> FailureOr<Values> {
         if (!awaited->result.empty())
           return Values{awaited->result};
-        context.waitsFor = absl::StrCat(awaited->starts.at(context.pipelineRank)->getName().getStringRef().str(),
-                                        " waits for ", context.traffic->meetings.absent(*awaited));
+        context.waitsFor =
+            absl::StrCat(awaited->starts.at(context.pipelineRank)->getName().getStringRef().str(),
+                         " waits for ", context.traffic->meetings.absent(*awaited));
         return failure();
       })
       .Default([&](Operation *start) -> FailureOr<Values> {
@@ -212,7 +199,8 @@ LogicalResult Interpreter::verifyLine(Operation *op, const Context &context) con
   });
   if (!areAll)
     return op->emitOpError() << "expects all axes of the role pipeline, in their order";
-  auto peer = op->getAttrOfType<IntegerAttr>(isa<dist::SendOp, dist::SendWaitOp>(op) ? "to" : "from").getInt();
+  auto peer =
+      op->getAttrOfType<IntegerAttr>(isa<dist::SendOp, dist::SendWaitOp>(op) ? "to" : "from").getInt();
   if (peer == context.pipelineRank || peer < 0 || peer >= context.ranks.pipelineRanks())
     return op->emitOpError() << "expects another pipeline rank than " << context.pipelineRank << ", below "
                              << context.ranks.pipelineRanks() << ", got " << peer;

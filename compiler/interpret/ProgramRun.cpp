@@ -154,7 +154,8 @@ LogicalResult Interpreter::keepWrites(std::deque<ProgramRun> &runs, Variables &v
         continue;
       auto change = writes.find(name);
       const Tensor &last = change == writes.end() ? variables.at(name.str()) : change->second;
-      if (first && failed(verifySame(run.program, "@" + name, *first, firstRank, last, run.context.pipelineRank)))
+      if (first &&
+          failed(verifySame(run.program, "@" + name, *first, firstRank, last, run.context.pipelineRank)))
         return failure();
       if (!first)
         first = &last, firstRank = run.context.pipelineRank;

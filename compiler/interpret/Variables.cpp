@@ -43,7 +43,8 @@ LogicalResult addInitialValue(VariableOp op, uint64_t seed, Variables &variables
   auto [known, isNew] = variables.try_emplace(op.getSymName().str(), *std::move(value));
   if (isNew || sameBits(known->second, *value))
     return success();
-  return op.emitOpError() << "@" << op.getSymName() << " starts with another value or type than on a pipeline "
+  return op.emitOpError() << "@" << op.getSymName()
+                          << " starts with another value or type than on a pipeline "
                           << "rank before: it is one variable, and has one";
 }
 
