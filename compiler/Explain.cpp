@@ -83,6 +83,14 @@ std::string explainMemory(const Compiled &compiled) {
                           report.peakHolders[index].first);
   if (report.peakHolders.size() > shown)
     absl::StrAppendFormat(&text, "  and %d smaller ones\n", report.peakHolders.size() - shown);
+  if (report.inFlightBytes > 0) {
+    absl::StrAppendFormat(&text, "in flight, where most is: %d bytes", report.inFlightLowerBound);
+    if (report.inFlightBytes > report.inFlightLowerBound)
+      absl::StrAppendFormat(&text, "; the places found for all take %d", report.inFlightBytes);
+    text += "\n";
+    for (const auto &[what, bytes] : report.inFlightHolders)
+      absl::StrAppendFormat(&text, "  %14d bytes  %s\n", bytes, what);
+  }
   if (compiled.executable.mesh.ranks() > 1) {
     const PersistentBytes bytes = persistentBytesOf(compiled.executable);
     absl::StrAppendFormat(&text,

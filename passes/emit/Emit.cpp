@@ -86,10 +86,15 @@ private:
   }
 
   void emitBases() {
+    for (auto [index, base] : llvm::enumerate(module.getOps<sched::BaseOp>()))
+      baseIndex[base.getName()] = static_cast<uint32_t>(index);
     for (auto base : module.getOps<sched::BaseOp>()) {
-      baseIndex[base.getName()] = executable.memory.bases.size();
       executable.memory.bases.push_back({base.getName().str(), toBaseKind(base.getKind()),
                                          static_cast<uint32_t>(base.getSlots()), base.getBytes()});
+      if (!base.getWithin())
+        continue;
+      executable.memory.bases.back().within = baseIndex.lookup(*base.getWithin());
+      executable.memory.bases.back().offsets.assign(base.getOffsets()->begin(), base.getOffsets()->end());
     }
     for (const MemoryReportRow &row : reportMemory(module).rows)
       executable.memory.rows.push_back({row.category, row.name, static_cast<uint64_t>(row.bytes)});
@@ -221,7 +226,7 @@ private:
       program.arguments.push_back(places.lookup(copy.getValue()));
       program.arguments.push_back(referenceOf(copy.getPlace()));
       program.commands.push_back(command);
-    } else if (!isa<sched::StoreOp, nn::WriteOp>(op)) {
+    } else if (!isa<sched::ReleaseOp, sched::StoreOp, nn::WriteOp>(op)) {
       return op.emitOpError() << "is no command; fuse and memory come before emit";
     }
     return success();

@@ -21,6 +21,31 @@ void findLowerBound(llvm::ArrayRef<Lifetime> lifetimes, OffsetPlan &plan) {
       plan.lowerBound = live, plan.peakCommand = command;
   }
 }
+
+/// The buffers at one offset. They share their first byte, so no two of them live together.
+class Row {
+public:
+  /// Where the last of those ends that live together with `lifetime`; 0 if none does.
+  int64_t topBeside(const Lifetime &lifetime) const {
+    int64_t top = 0;
+    auto next = llvm::upper_bound(entries, lifetime.end, beginsBehind);
+    while (next != entries.begin() && (--next)->end >= lifetime.begin)
+      top = std::max(top, next->top);
+    return top;
+  }
+
+  void add(const Lifetime &lifetime, int64_t offset) {
+    entries.insert(llvm::upper_bound(entries, lifetime.begin, beginsBehind),
+                   {lifetime.begin, lifetime.end, offset + lifetime.bytes});
+  }
+
+private:
+  struct Entry {
+    int64_t begin, end, top;
+  };
+  static bool beginsBehind(int64_t command, const Entry &entry) { return command < entry.begin; }
+  llvm::SmallVector<Entry, 4> entries; // by begin, and so by end
+};
 } // namespace
 
 OffsetPlan assignOffsets(llvm::ArrayRef<Lifetime> lifetimes) {
@@ -28,22 +53,24 @@ OffsetPlan assignOffsets(llvm::ArrayRef<Lifetime> lifetimes) {
   plan.offsets.assign(lifetimes.size(), 0);
   findLowerBound(lifetimes, plan);
   auto order = llvm::to_vector(llvm::seq<size_t>(0, lifetimes.size()));
-  llvm::stable_sort(order, [&](size_t a, size_t b) { return lifetimes[a].bytes > lifetimes[b].bytes; });
-  llvm::SmallVector<size_t> placed; // by offset
+  llvm::stable_sort(order, [&](size_t a, size_t b) {
+    return std::pair(-lifetimes[a].bytes, lifetimes[a].begin) <
+           std::pair(-lifetimes[b].bytes, lifetimes[b].begin);
+  });
+  std::map<int64_t, Row> rows; // by offset
   for (size_t index : order) {
+    const Lifetime &own = lifetimes[index];
+    if (own.bytes == 0)
+      continue;
     int64_t offset = 0;
-    for (size_t other : placed) {
-      if (!lifetimes[other].overlaps(lifetimes[index]))
-        continue;
-      if (plan.offsets[other] >= offset + lifetimes[index].bytes)
+    for (const auto &[start, row] : rows) {
+      if (start >= offset + own.bytes)
         break;
-      offset = std::max(offset, plan.offsets[other] + lifetimes[other].bytes);
+      offset = std::max(offset, row.topBeside(own));
     }
     plan.offsets[index] = offset;
-    plan.peakBytes = std::max(plan.peakBytes, offset + lifetimes[index].bytes);
-    auto place = llvm::upper_bound(placed, offset,
-                                   [&](int64_t value, size_t other) { return value < plan.offsets[other]; });
-    placed.insert(place, index);
+    plan.peakBytes = std::max(plan.peakBytes, offset + own.bytes);
+    rows[offset].add(own, offset);
   }
   return plan;
 }

@@ -28,8 +28,10 @@ struct OffsetPlan {
   int64_t peakCommand = 0; ///< where that is
 };
 
-/// Offsets such that buffers whose lifetimes overlap do not. Largest first, each at the lowest gap that fits
-/// (the greedy-by-size method of arXiv:2001.03288).
+/// Offsets such that buffers whose lifetimes overlap do not. Largest first, those of one size in the order in
+/// which they begin, each at the lowest gap that fits (the greedy-by-size method of arXiv:2001.03288). If all
+/// have one size, the peak is the lower bound: what hinders a buffer lives when it begins, so of as many
+/// places as live at once one is free. For unequal sizes the peak may be above it, and reports show both.
 OffsetPlan assignOffsets(llvm::ArrayRef<Lifetime> lifetimes);
 
 } // namespace weft

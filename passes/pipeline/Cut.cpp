@@ -9,19 +9,25 @@
 #include "dialects/dist/Placement.h"
 #include "dialects/nn/NnDialect.h"
 #include "dialects/sched/SchedDialect.h"
+#include "passes/pipeline/BalanceStages.h"
 #include "passes/pipeline/RankProgram.h"
+#include "passes/pipeline/VerifyMessages.h"
 #include "passes/pipeline/schedules/ResolveSchedule.h"
+#include "passes/pipeline/schedules/ScheduleText.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringSet.h"
 
+#include <algorithm>
 #include <deque>
+#include <functional>
 
 using namespace mlir;
 
 namespace weft {
 #define GEN_PASS_DEF_CUT
+#define GEN_PASS_DEF_VERIFYMESSAGES
 #include "passes/pipeline/Passes.h.inc"
 
 namespace {
@@ -97,20 +103,30 @@ schedules::PipelineSchedule forwardAlone(const schedules::PipelineSchedule &like
   return schedule;
 }
 
+/// What the pass was asked for.
+struct CutRequest {
+  std::string schedule;
+  StageCuts cuts;
+  int stages = 0;                              ///< without cuts
+  double memoryLimit = 0;                      ///< bytes of a rank; 0: none
+  schedules::ActionTimes times = {0, 0, 0, 0}; ///< no work: by the costs of layers
+};
+
 class PipelineCutter {
 public:
-  PipelineCutter(ModuleOp module, StageCuts cuts, const schedules::ActionTimes &times)
-      : module(module), cuts(std::move(cuts)), times(times),
+  PipelineCutter(ModuleOp module, CutRequest request)
+      : module(module), request(std::move(request)), cuts(this->request.cuts), times(this->request.times),
         mesh(module->getAttrOfType<dist::MeshAttr>(dist::kMeshAttribute)) {}
 
-  LogicalResult run(const std::string &word) {
+  LogicalResult run() {
     ranks = mesh ? static_cast<int>(mesh.sizeOf(mesh.axesOf("pipeline"))) : 1;
     if (ranks < 2)
       return module.emitError() << "cut: the mesh has no pipeline; weft-schedule is for one stage";
-    if (cuts.stages() % ranks != 0)
-      return module.emitError() << "cut: " << cuts.stages() << " stages on " << ranks
+    stages = request.stages > 0 ? request.stages : cuts.stages();
+    if (stages % ranks != 0)
+      return module.emitError() << "cut: " << stages << " stages on " << ranks
                                 << " pipeline ranks; each rank has the same number of them";
-    if (failed(collectSteps()) || failed(findSchedule(word)))
+    if (failed(collectSteps()) || failed(findCosts()) || failed(findSchedule()) || failed(findCuts()))
       return failure();
     for (StepOp step : steps)
       if (failed(planStep(step)))
@@ -121,14 +137,19 @@ public:
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*module.getBody())))
       if (!isa<ModuleOp>(op))
         op.erase();
-    return success();
+    Builder builder(module.getContext());
+    module->setAttr(sched::kScheduleAttribute, builder.getStringAttr(schedules::printSchedule(training)));
+    module->setAttr(sched::kTimesAttribute,
+                    builder.getDenseF64ArrayAttr(
+                        {times.forward, times.backwardInput, times.backwardWeight, times.transfer}));
+    return verifyMessages(module);
   }
 
 private:
   struct Planned {
     schedules::PipelineSchedule schedule;
     std::optional<StepPlan> plan;
-    std::vector<std::vector<PipelineEvent>> events;
+    std::vector<std::vector<schedules::PipelineEvent>> events;
     std::optional<UpdatePlan> update;
   };
 
@@ -151,30 +172,57 @@ private:
                         [](BoundaryOp boundary) { return boundary.getBackward(); });
   }
 
-  /// The schedule of the step that trains; functions have its stages where it has them.
-  LogicalResult findSchedule(const std::string &word) {
-    ScheduleRequest request;
-    request.shape.ranks = ranks;
-    request.shape.chunks = cuts.stages() / ranks;
-    request.times = times;
-    StepOp trains;
+  /// Those of the step that trains, else of any.
+  LogicalResult findCosts() {
     for (StepOp step : steps)
-      if (goesBack(step))
-        trains = step;
-    request.shape.microbatches = trains ? static_cast<int>(trains.getMicrobatches()) : ranks;
-    absl::StatusOr<ResolvedSchedule> resolved = resolveSchedule(word, request);
+      if (!costed || goesBack(step))
+        costed = step;
+    if (!costed || (request.stages == 0 && times.work() > 0))
+      return success();
+    FailureOr<std::vector<LayerCost>> found = layerCosts(costed);
+    if (failed(found))
+      return failure();
+    costs = *std::move(found);
+    if (times.work() <= 0)
+      times = timesOf(costs, ranks);
+    return success();
+  }
+
+  /// The schedule of the step that trains; functions have its stages where it has them.
+  LogicalResult findSchedule() {
+    ScheduleRequest wanted;
+    wanted.shape.ranks = ranks;
+    wanted.shape.chunks = stages / ranks;
+    wanted.times = times;
+    const bool trains = costed && goesBack(costed);
+    wanted.shape.microbatches = trains ? static_cast<int>(costed.getMicrobatches()) : ranks;
+    absl::StatusOr<ResolvedSchedule> resolved = resolveSchedule(request.schedule, wanted);
     if (!resolved.ok())
       return module.emitError() << std::string(resolved.status().message());
     training = std::move(resolved->schedule);
     if (mixesBackwards(training))
       training = schedules::splitBackwards(std::move(training));
-    if (training.ranks == ranks && training.chunks == request.shape.chunks &&
-        (!trains || training.microbatches == request.shape.microbatches))
+    if (training.ranks == ranks && training.chunks == wanted.shape.chunks &&
+        (!trains || training.microbatches == wanted.shape.microbatches))
       return success();
-    return module.emitError() << "cut: the schedule " << word << " is for " << training.ranks << " ranks of "
-                              << training.chunks << " stages and " << training.microbatches
-                              << " microbatches, the job has " << ranks << " ranks of "
-                              << request.shape.chunks << " and " << request.shape.microbatches;
+    return module.emitError() << "cut: the schedule " << request.schedule << " is for " << training.ranks
+                              << " ranks of " << training.chunks << " stages and " << training.microbatches
+                              << " microbatches, the job has " << ranks << " ranks of " << wanted.shape.chunks
+                              << " and " << wanted.shape.microbatches;
+  }
+
+  LogicalResult findCuts() {
+    if (request.stages == 0 || !costed)
+      return success();
+    const std::vector<int> held = schedules::mostHeld(training);
+    StageMemory memory;
+    memory.limit = request.memoryLimit / training.chunks;
+    memory.microbatchesHeld =
+        static_cast<double>(*std::max_element(held.begin(), held.end())) / training.chunks;
+    FailureOr<StageCuts> balanced = balanceStages(costed, costs, stages, memory);
+    if (succeeded(balanced))
+      cuts = *std::move(balanced);
+    return balanced;
   }
 
   LogicalResult planStep(StepOp step) {
@@ -185,8 +233,8 @@ private:
     if (failed(plan))
       return failure();
     planned.plan.emplace(*std::move(plan));
-    absl::StatusOr<std::vector<std::vector<PipelineEvent>>> events =
-        orderMessages(planned.schedule, times, planned.plan->messages());
+    absl::StatusOr<std::vector<std::vector<schedules::PipelineEvent>>> events =
+        schedules::orderMessages(planned.schedule, times, planned.plan->messages());
     if (!events.ok())
       return step.emitOpError() << std::string(events.status().message());
     planned.events = *std::move(events);
@@ -242,11 +290,14 @@ private:
   }
 
   ModuleOp module;
+  CutRequest request;
   StageCuts cuts;
   schedules::ActionTimes times;
   dist::MeshAttr mesh;
-  int ranks = 1;
+  int ranks = 1, stages = 1;
   SmallVector<StepOp> steps;
+  StepOp costed;
+  std::vector<LayerCost> costs;
   schedules::PipelineSchedule training;
   std::deque<Planned> all; ///< of each step
   llvm::StringMap<RankSet> holders;
@@ -257,13 +308,25 @@ public:
   using CutBase::CutBase;
 
   void runOnOperation() override {
-    StageCuts cuts{SmallVector<int64_t>(firstLayers.begin(), firstLayers.end())};
-    if (!llvm::is_sorted(cuts.firstLayers, std::less_equal<>())) {
-      getOperation().emitError() << "cut: first-layers must ascend";
+    CutRequest request{schedule, {SmallVector<int64_t>(firstLayers.begin(), firstLayers.end())}};
+    const SmallVector<int64_t> &first = request.cuts.firstLayers;
+    if (std::adjacent_find(first.begin(), first.end(), std::greater_equal<>()) != first.end()) {
+      getOperation().emitError() << "cut: first-layers ascend";
       return signalPassFailure();
     }
-    schedules::ActionTimes times{forwardTime, backwardInputTime, backwardWeightTime, transferTime};
-    if (failed(PipelineCutter(getOperation(), std::move(cuts), times).run(schedule)))
+    request.stages = first.empty() ? static_cast<int>(stages) : 0;
+    request.memoryLimit = memoryLimit;
+    request.times = {forwardTime, backwardInputTime, backwardWeightTime, transferTime};
+    if (failed(PipelineCutter(getOperation(), std::move(request)).run()))
+      signalPassFailure();
+  }
+};
+
+/// For programs that somebody wrote or changed by hand.
+class VerifyMessagesPass : public impl::VerifyMessagesBase<VerifyMessagesPass> {
+public:
+  void runOnOperation() override {
+    if (failed(verifyMessages(getOperation())))
       signalPassFailure();
   }
 };

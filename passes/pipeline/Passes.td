@@ -38,7 +38,7 @@ def Cut : Pass<"weft-cut", "::mlir::ModuleOp"> {
   let summary = "Cuts steps into stages, and writes the program of every pipeline rank";
   let description = [{
     For a mesh with the role `pipeline`, instead of `weft-schedule`. A stage begins at the `nn.boundary` of each layer of
-    `first-layers`. Its ops become actions: F gives what the next stage waits for, B the cotangents of all block inputs,
+    `first-layers`; without them `stages` are cut so that the costliest costs least. Its ops become actions: F gives what the next stage waits for, B the cotangents of all block inputs,
     W what only parameter gradients need, BW both at once, as the schedule says. Every pipeline rank gets a module of its
     own, with the parameters that it holds and a program for each step and function: its actions and their messages in the
     order of the schedule, then its part of the update. What an update, or a result, needs of all stages is exchanged as
@@ -71,11 +71,22 @@ def Cut : Pass<"weft-cut", "::mlir::ModuleOp"> {
   }];
   let options = [
     ListOption<"firstLayers", "first-layers", "int64_t", "The layer that each stage after the first begins with">,
+    Option<"stages", "stages", "int64_t", "0", "Without first-layers: so many stages, of nearly equal cost">,
+    Option<"memoryLimit", "memory-limit", "double", "0.0", "Bytes of a rank that stages of nearly equal cost keep to, if they can">,
     Option<"schedule", "schedule", "std::string", "\"1f1b\"", "A schedule's name, auto, or file:PATH">,
-    Option<"forwardTime", "forward-time", "double", "1.0", "Of one microbatch in a rank's stages, in any unit">,
-    Option<"backwardInputTime", "backward-input-time", "double", "1.0", "Likewise">,
-    Option<"backwardWeightTime", "backward-weight-time", "double", "1.0", "Likewise">,
-    Option<"transferTime", "transfer-time", "double", "0.1", "Of a message between two ranks">,
+    Option<"forwardTime", "forward-time", "double", "0.0", "Of one microbatch in a rank's stages, in any unit; 0 for all: by floating-point operations">,
+    Option<"backwardInputTime", "backward-input-time", "double", "0.0", "Likewise">,
+    Option<"backwardWeightTime", "backward-weight-time", "double", "0.0", "Likewise">,
+    Option<"transferTime", "transfer-time", "double", "0.0", "Of a message between two ranks">,
   ];
   let dependentDialects = ["::weft::nn::NnDialect", "::weft::sched::SchedDialect", "::weft::dist::DistDialect"];
+}
+
+def VerifyMessages : Pass<"weft-verify-messages", "::mlir::ModuleOp"> {
+  let summary = "Holds the programs of all pipeline ranks against each other";
+  let description = [{
+    What `weft-cut` ends with, for programs that were changed since. Every message has a receiver who expects its type,
+    nothing is read before it has come, every send and receive is waited for, all ranks come to the collectives of the
+    pipeline in one order, and ranks that wait go on. Changes nothing.
+  }];
 }

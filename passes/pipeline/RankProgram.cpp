@@ -47,7 +47,7 @@ public:
     shareGradients();
     writeUpdate();
     addRuns("prepare");
-    for (const PipelineEvent &event : parts.events[rank])
+    for (const schedules::PipelineEvent &event : parts.events[rank])
       addRuns(event);
     for (const std::string &name : lastActions)
       addRuns(name);
@@ -338,23 +338,23 @@ private:
       }
   }
 
-  void addRuns(const PipelineEvent &event) {
+  void addRuns(const schedules::PipelineEvent &event) {
     const Action &action = event.action;
     std::string name = std::to_string(action.stage) + std::string(letters(action.kind));
     switch (event.kind) {
-    case PipelineEventKind::Compute:
+    case schedules::PipelineEventKind::Compute:
       program.addRun(name, action.microbatch);
       for (auto &[place, counter] : folds)
         if (place.first == action.stage && actions.at({action.stage, action.kind})->covers(place.second))
           counter.addRunAfter(action.microbatch);
       return;
-    case PipelineEventKind::Send:
+    case schedules::PipelineEventKind::Send:
       return program.addRun(name + ".send", action.microbatch);
-    case PipelineEventKind::SendWait:
+    case schedules::PipelineEventKind::SendWait:
       return program.addRun(name + ".send_wait", action.microbatch);
-    case PipelineEventKind::Receive:
+    case schedules::PipelineEventKind::Receive:
       return program.addRun(name + ".receive", action.microbatch);
-    case PipelineEventKind::ReceiveWait:
+    case schedules::PipelineEventKind::ReceiveWait:
       return program.addRun(name + ".receive_wait", action.microbatch);
     }
   }

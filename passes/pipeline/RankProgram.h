@@ -18,7 +18,7 @@ struct StepParts {
   const UpdatePlan &update;
   HoldersOf holders;
   /// By rank.
-  const std::vector<std::vector<PipelineEvent>> &events;
+  const std::vector<std::vector<schedules::PipelineEvent>> &events;
 };
 
 /// Writes the program of `rank` at the end of `module`.

@@ -167,8 +167,8 @@ ArrayRef<Value> StepPlan::received(int stage, int from) const {
   return (from < stage ? places.sentForward(from) : places.sentBackward(from)).getArrayRef();
 }
 
-StageMessages StepPlan::messages() const {
-  StageMessages messages;
+schedules::StageMessages StepPlan::messages() const {
+  schedules::StageMessages messages;
   for (int stage = 0; stage < places.stages(); ++stage) {
     messages.toNext.push_back(!received(stage + 1 == places.stages() ? -1 : stage + 1, stage).empty());
     messages.toPrevious.push_back(stage > 0 && !received(stage - 1, stage).empty());

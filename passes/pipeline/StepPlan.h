@@ -8,8 +8,8 @@
 #ifndef WEFT_PASSES_PIPELINE_STEPPLAN_H
 #define WEFT_PASSES_PIPELINE_STEPPLAN_H
 
-#include "passes/pipeline/MessageOrder.h"
 #include "passes/pipeline/StageAssignment.h"
+#include "passes/pipeline/schedules/MessageOrder.h"
 
 #include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/StringMap.h"
@@ -47,7 +47,7 @@ public:
   /// What comes from the neighbor `from` to `stage` in a message; nothing between stages of one rank.
   llvm::ArrayRef<mlir::Value> received(int stage, int from) const;
   /// What stages say to each other.
-  StageMessages messages() const;
+  schedules::StageMessages messages() const;
   /// Where a carried value is added up, and on which pipeline rank.
   StagePlace placeOfCarried(unsigned index) const { return carriedAt[index]; }
   int rankOfCarried(unsigned index) const { return schedule->rankOf(carriedAt[index].stage); }

@@ -87,9 +87,14 @@ private:
   void dumpMemory() {
     absl::StrAppend(&out, "memory ", executable.memory.arenaBytes(), " bytes allocated, ",
                     executable.memory.peakBytes(), " at the peak\n");
-    for (const MemoryBase &base : executable.memory.bases)
+    for (const MemoryBase &base : executable.memory.bases) {
       absl::StrAppend(&out, "  base ", base.name, " (", std::string(name(base.kind)), "): ", base.slotCount,
-                      " x ", base.slotBytes, " bytes\n");
+                      " x ", base.slotBytes, " bytes");
+      if (base.within != kNone)
+        absl::StrAppend(&out, " within ", executable.memory.bases[base.within].name, " at ",
+                        absl::StrJoin(base.offsets, " "));
+      out += "\n";
+    }
     for (const MemoryRow &row : executable.memory.rows)
       absl::StrAppend(&out, "  row ", row.category, " / ", row.name, ": ", row.bytes, " bytes",
                       row.outsideArena ? " outside the arena" : "", "\n");

@@ -12,6 +12,10 @@
 // outputs, inputs that are not per microbatch) is relative to the start of the base, and so reaches every
 // slot.
 //
+// A base that lies `within` another, its region, takes no room of its own: its slot m is at offsets[m] of the
+// region, where slots of other bases lie at other times. Which of them may share bytes follows from the order
+// of the schedule, and verify() holds the offsets against it.
+//
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_EXECUTABLE_EXECUTABLE_H
 #define WEFT_RUNTIME_EXECUTABLE_EXECUTABLE_H
@@ -29,6 +33,9 @@ namespace weft {
 
 /// Alignment of bases, slots and references, in bytes: what kernels may rely on.
 inline constexpr uint64_t kAlignment = 64;
+
+/// No index: of a base, a kernel, a microbatch.
+inline constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 
 /// What a base is for: data for reports and for the rules of Verify.h; the address mechanism is the same for
 /// all. The values are part of the format: append, never renumber.
@@ -50,8 +57,13 @@ struct MemoryBase {
   uint32_t slotCount = 1;    ///< at least 1
   uint64_t slotBytes = 0;    ///< a multiple of kAlignment
   std::string contents = {}; ///< Constants only: slotBytes bytes; empty for every other kind
+  uint32_t within = kNone; ///< Slots only: the base that is its region; kNone for a base with room of its own
+  std::vector<uint64_t> offsets = {}; ///< in the region, one per slot; empty without one
 
-  uint64_t bytes() const { return slotCount * slotBytes; }
+  /// Bytes of the arena that are this base's own.
+  uint64_t bytes() const { return within == kNone ? slotCount * slotBytes : 0; }
+  /// Where a slot starts, from the base's start in the arena.
+  uint64_t slotOffset(uint32_t slot) const { return within == kNone ? slot * slotBytes : offsets[slot]; }
   bool operator==(const MemoryBase &) const = default;
 };
 
@@ -73,7 +85,7 @@ struct MemoryPlan {
   uint64_t arenaBytes() const;
   /// arenaBytes() and what the rows say of libraries' own memory.
   uint64_t peakBytes() const;
-  /// Offset of each base from the start of the arena.
+  /// Offset of each base from the start of the arena; of one within a region, the region's.
   std::vector<uint64_t> starts() const;
   bool operator==(const MemoryPlan &) const = default;
 };
@@ -145,8 +157,6 @@ struct ProgramOutput {
 /// The values are part of the format: append, never renumber. 2 and 3 are reserved for start and wait on
 /// streams.
 enum class CommandKind : uint8_t { Launch = 0, Copy = 1 };
-
-inline constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 
 /// One command. Its operands, then its results, are arguments[firstArgument ...] of the program.
 struct Command {

@@ -212,9 +212,11 @@ absl::StatusOr<Executable> Unpacker::unpack(const format::Executable &from) {
     charge(4);
     to.memory.bases.push_back(
         {text(base->name()), static_cast<BaseKind>(base->kind()), base->slot_count(), base->slot_bytes()});
+    MemoryBase &read = to.memory.bases.back();
+    read.within = base->within();
+    read.offsets = numbers(base->offsets());
     if (base->contents() == nullptr)
       continue;
-    MemoryBase &read = to.memory.bases.back();
     absl::Status status = readBlob(*base->contents(), absl::StrCat("base '", read.name, "'"), read.contents);
     if (!status.ok())
       return status;

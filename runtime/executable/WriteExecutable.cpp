@@ -158,8 +158,12 @@ void buildStructure(FlatBufferBuilder &builder, const Executable &executable, Bl
     format::Blob blob;
     if (base.kind == BaseKind::Constants)
       blob = blobs.add(base.contents);
+    Offset<flatbuffers::Vector<uint64_t>> offsets;
+    if (!base.offsets.empty())
+      offsets = builder.CreateVector(base.offsets);
     bases.push_back(format::CreateBase(builder, name, static_cast<uint8_t>(base.kind), base.slotCount,
-                                       base.slotBytes, base.kind == BaseKind::Constants ? &blob : nullptr));
+                                       base.slotBytes, base.kind == BaseKind::Constants ? &blob : nullptr,
+                                       base.within, offsets));
   }
   auto version = builder.CreateString(executable.weftVersion);
   auto instructionSet = builder.CreateString(executable.target.instructionSet);
@@ -200,7 +204,7 @@ uint64_t structureBound(const Executable &executable) {
   for (const MeshRole &role : executable.mesh.roles)
     bytes += kTable + role.name.size() + 4 * role.axes.size();
   for (const MemoryBase &base : executable.memory.bases)
-    bytes += kTable + base.name.size();
+    bytes += kTable + base.name.size() + 8 * base.offsets.size();
   for (const MemoryRow &row : executable.memory.rows)
     bytes += kTable + row.category.size() + row.name.size();
   for (const Variable &variable : executable.variables)

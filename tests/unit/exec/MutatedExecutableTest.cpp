@@ -2,6 +2,7 @@
 #include "runtime/executable/ExecutableFile.h"
 #include "tests/fuzz/executable/ExerciseExecutable.h"
 #include "tests/unit/executable/SampleExecutable.h"
+#include "tests/unit/executable/SampleInFlight.h"
 #include "tests/unit/executable/SampleMeshExecutable.h"
 
 #include <gtest/gtest.h>
@@ -33,6 +34,8 @@ void mutate(const Executable &executable) {
 }
 
 TEST(MutatedExecutable, IsRefusedOrStaysInsideItsPlan) { mutate(sampleExecutable()); }
+
+TEST(MutatedExecutable, WithValuesInFlightIsRefusedOrStaysInsideItsPlan) { mutate(sampleInFlight()); }
 
 TEST(MutatedExecutable, OfAMeshIsRefusedOrRunsOnAllOfItsRanks) {
   EXPECT_EQ(exerciseExecutable(*serializeExecutable(sampleMeshExecutable())), Exercised::Ran);

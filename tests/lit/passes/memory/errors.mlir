@@ -5,7 +5,7 @@ sched.program "p" microbatches(1) {
   sched.slot "x" input : tensor<4xf32>
   sched.action "a" {
     %x = sched.load "x" : tensor<4xf32>
-    // expected-error @+1 {{'nn.exp' op has no place in memory: the memory phase takes launches, views, constants, loads and stores}}
+    // expected-error @+1 {{'nn.exp' op has no place in memory: the memory phase takes launches, views, constants, loads, stores and releases}}
     %y = nn.exp %x : tensor<4xf32>
   }
 }
@@ -31,4 +31,16 @@ sched.program "p" microbatches(1) {
     // expected-error @+1 {{'sched.launch' op cannot run on the CPU: }}
     %y = sched.launch "iota"() {settings = {dimension = array<i64: 7>}} : () -> tensor<4xi32>
   }
+}
+
+// -----
+
+sched.program "p" microbatches(3) {
+  sched.slot "x" in_flight : tensor<4xi32> {per_microbatch}
+  // expected-error @+1 {{'sched.action' op "a" has values in flight and runs for 1 of 3 microbatches; memory expects a run for each}}
+  sched.action "a" per_microbatch {
+    %y = sched.launch "iota"() {settings = {dimension = array<i64: 0>}} : () -> tensor<4xi32>
+    sched.store "x", %y : tensor<4xi32>
+  }
+  sched.run "a" 0
 }

@@ -1,4 +1,4 @@
-// RUN: weft-opt %s -split-input-file -verify-diagnostics --weft-cut=first-layers=1
+// RUN: weft-opt %s -split-input-file -verify-diagnostics --weft-cut="first-layers=1 forward-time=1"
 
 // expected-error @+1 {{cut: the mesh has no pipeline; weft-schedule is for one stage}}
 module { }
