@@ -239,7 +239,7 @@ TEST(Pipeline, RefusesSumsOfDifferentThings) {
                   "dist.wait %token : !dist.token<tensor<2xf64, #dist.local<#mesh, 2, []>>>"},
                  {"      sched.slot \"output/terms\" output : tensor<f64, #scalar>\n", ""}},
                 "pipeline_rank_1"),
-      "'dist.all_reduce.start' op on pipeline rank 1 meets dist.all_reduce.start of pipeline rank 0: "
+      "'dist.all_reduce.start' op on pipeline rank 0 meets dist.all_reduce.start of pipeline rank 1: "
       "collective 0 over "
       "the pipeline axes must be the same on all of them\n");
 }
@@ -249,9 +249,9 @@ TEST(Pipeline, RefusesMessagesOfDifferentTypes) {
       refusalOf({{"dist.receive from 0 over [\"p0\"] : tensor<2xf32, #pair>\n        sched.store \"from_0\", "
                   "%twice : tensor<2xf32, #pair>",
                   "dist.receive from 0 over [\"p0\"] : tensor<f32, #scalar>"}}),
-      "'dist.receive' op on pipeline rank 1 expects 'tensor<f32, #dist.local<<p0 = 2 : pipeline = [p0]>, "
-      ">>', "
-      "pipeline rank 0 sends 'tensor<2xf32, #dist.local<<p0 = 2 : pipeline = [p0]>, 2, []>>'\n");
+      "'dist.receive' op on pipeline rank 1 expects 'tensor<f32>', the part of a scalar at (replicated); "
+      "pipeline "
+      "rank 0 sends 'tensor<2xf32>', the part of 2 at []\n");
 }
 
 TEST(Pipeline, RefusesWhatIsReadBeforeItArrives) {
