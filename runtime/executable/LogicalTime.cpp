@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 namespace weft {
@@ -27,17 +28,18 @@ std::vector<Tie> tiesOf(const Executable &part, size_t place) {
     Tie &tie = ties.emplace_back();
     const std::vector<int64_t> axes = kernel.call.integers("axes").value_or(std::vector<int64_t>());
     const std::vector<uint32_t> which(axes.begin(), axes.end());
-    if (!isRankKernel(kernel.call.name) || std::find_first_of(which.begin(), which.end(), pipeline.begin(),
-                                                              pipeline.end()) == which.end())
+    if (!isRankKernel(kernel.call.name) ||
+        std::find_first_of(which.begin(), which.end(), pipeline.begin(), pipeline.end()) == which.end())
       continue;
     tie.kind = Tie::Kind::Meets;
-    if (!kernel.call.has("peer"))
+    if (!lineStepOf(kernel.call.name))
       continue;
     const std::vector<int64_t> group = mesh.group(rank, which);
     const int64_t peer = kernel.call.integerOr("peer", 0);
-    tie.kind = kernel.call.name == "send"           ? Tie::Kind::Sends
-               : kernel.call.name == "receive_wait" ? Tie::Kind::Receives
-                                                    : Tie::Kind::None;
+    const std::optional<LineStep> step = lineStepOf(kernel.call.name);
+    tie.kind = step == LineStep::Send            ? Tie::Kind::Sends
+               : step == LineStep::FinishReceive ? Tie::Kind::Receives
+                                                 : Tie::Kind::None;
     if (peer < 0 || peer >= static_cast<int64_t>(group.size()))
       tie.kind = Tie::Kind::None;
     else

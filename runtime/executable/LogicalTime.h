@@ -1,9 +1,9 @@
 //===- LogicalTime.h - What comes first, on the ranks of a pipeline -------===//
 //
-// The ranks of a pipeline run side by side, and one uses what another has computed. Here each run of an action
-// has a time, such that on whatever rank a command stands, what it reads was computed at an earlier time:
-// Lamport's clock, in which every command takes one unit and waits take none. It is read off the parts, so it
-// is the same in every run. Without a pipeline a time is the number of commands before.
+// The ranks of a pipeline run side by side, and one uses what another has computed. Here each run of an
+// action has a time, such that on whatever rank a command stands, what it reads was computed at an earlier
+// time: Lamport's clock, in which every command takes one unit and waits take none. It is read off the parts,
+// so it is the same in every run. Without a pipeline a time is the number of commands before.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_EXECUTABLE_LOGICALTIME_H

@@ -276,8 +276,8 @@ uint64_t structureBound(const std::vector<Executable> &parts) {
 /// Whether builds of format version 1 read all of it: one part, whose bases all have room of their own.
 bool isOfFirstVersion(const std::vector<Executable> &parts) {
   const std::vector<MemoryBase> &bases = parts.front().memory.bases;
-  return parts.size() == 1 && std::all_of(bases.begin(), bases.end(),
-                                          [](const MemoryBase &base) { return base.within == kNone; });
+  return parts.size() == 1 &&
+         std::all_of(bases.begin(), bases.end(), [](const MemoryBase &base) { return base.within == kNone; });
 }
 
 absl::Status writeAndSync(int descriptor, std::string_view bytes) {

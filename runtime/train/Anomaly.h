@@ -2,8 +2,8 @@
 //
 // A step whose gradients are not finite changes nothing but scalars, and every kernel gives the same bits
 // again: so the step is run once more, watched, and the first command in program order that gave an infinity
-// or a NaN is named; of several ranks, that of the rank where it comes first, which for those of a pipeline is
-// a matter of logical time. Spikes are found against the mean of the last losses.
+// or a NaN is named; of several ranks, that of the rank where it comes first, which for those of a pipeline
+// is a matter of logical time. Spikes are found against the mean of the last losses.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_TRAIN_ANOMALY_H

@@ -242,7 +242,8 @@ absl::StatusOr<int64_t> dumpStep(Executor &executor, StepProgram &step, const Du
     return status;
   if (writes && rank != 0)
     output.emplace(request.file, false);
-  if (absl::Status status = writeRun(executor, step, *layout, output ? &*output : nullptr, also); !status.ok())
+  if (absl::Status status = writeRun(executor, step, *layout, output ? &*output : nullptr, also);
+      !status.ok())
     return status;
   if (absl::Status status = agreeOn(communicator, output ? output->status() : absl::OkStatus()); !status.ok())
     return status;

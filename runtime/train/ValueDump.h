@@ -3,13 +3,15 @@
 // Runs a step watched and writes what its commands gave into a safetensors file. A value's name is where its
 // command comes from in the model and which kernel gave it; the file's metadata lists the names in program
 // order, which is how `weft compare` knows the first difference. Values go straight from the executor's
-// memory to their places in the file: nothing is gathered, so of several ranks that run one program one writes
-// its own parts. Of a pipeline one of each stage does: the file holds all that one device would have computed.
+// memory to their places in the file: nothing is gathered, so of several ranks that run one program one
+// writes its own parts. Of a pipeline one of each stage does: the file holds all that one device would have
+// computed.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_TRAIN_VALUEDUMP_H
 #define WEFT_RUNTIME_TRAIN_VALUEDUMP_H
 
+#include "kernels/collective/Collective.h"
 #include "runtime/comm/Communicator.h"
 #include "runtime/exec/Executor.h"
 #include "runtime/train/StepProgram.h"
@@ -42,7 +44,7 @@ struct NamedValue {
 std::string placeOf(const Executable &executable, ProgramHandle program, uint32_t action, uint32_t command);
 
 /// Whether a command's results are there when it is over: those of a receive that has begun come later.
-inline bool hasItsResults(const KernelCall &call) { return call.name != "receive"; }
+inline bool hasItsResults(const KernelCall &call) { return lineStepOf(call.name) != LineStep::Receive; }
 
 /// All values that a program gives, in program order: of several parts in an order in which they can be
 /// computed.

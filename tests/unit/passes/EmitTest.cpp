@@ -111,7 +111,8 @@ TEST_F(Emit, AVariableBelongsToTheFirstRankThatHoldsIt) {
 }
 
 TEST_F(Emit, RanksComeInTheirOrder) {
-  EXPECT_TRUE(failed(emit(absl::StrReplaceAll(kTwoRanks, {{"sched.pipeline_rank = 1", "sched.pipeline_rank = 2"}}))));
+  EXPECT_TRUE(
+      failed(emit(absl::StrReplaceAll(kTwoRanks, {{"sched.pipeline_rank = 1", "sched.pipeline_rank = 2"}}))));
   EXPECT_EQ(message, "is not that of pipeline rank 1, whose turn it is");
 }
 
