@@ -38,7 +38,7 @@ struct Compiled {
   std::string placement; ///< the table of --explain placement, if it was asked for
   std::string picture;   ///< the SVG file of --draw, if it was asked for
   int64_t verifiedRanks = 0,
-          verifiedCalls = 0; ///< whose command lists meet, and how many collectives those have
+          verifiedCalls = 0; ///< whose command lists meet, and how many calls those have
 };
 
 /// Compiles the programs of a job. InvalidArgument, with the

@@ -16,6 +16,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <map>
 
 namespace weft {
 namespace {
@@ -172,9 +173,11 @@ absl::StatusOr<std::vector<std::pair<std::string, double>>> ParameterNorms::fini
           communicator.allReduce(std::as_writable_bytes(std::span(sums)), DType::F64, ReduceKind::Sum);
       !status.ok())
     return status;
+  // In an order that no pipeline changes.
+  std::map<std::string, size_t> sorted(places.begin(), places.end());
   double squares = 0;
-  for (size_t i = 0; i < sums.size(); i += kSums)
-    squares += sums[i];
+  for (const auto &[name, place] : sorted)
+    squares += sums[kSums * place];
   std::vector<std::pair<std::string, double>> norms;
   for (size_t i = 0; i < names->size(); ++i) {
     const std::string &name = (*names)[i];

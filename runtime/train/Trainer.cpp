@@ -15,6 +15,7 @@
 #include "runtime/support/ExitCode.h"
 #include "runtime/train/DataRank.h"
 #include "runtime/train/ParameterNorms.h"
+#include "runtime/train/Profile.h"
 #include "runtime/train/RankAgreement.h"
 #include "runtime/train/SaveOnRanks.h"
 
@@ -185,7 +186,7 @@ absl::Status Trainer::runWatched() {
   absl::Status status;
   if (std::find(dumped.begin(), dumped.end(), number) != dumped.end()) {
     status = dump(number, observer);
-  } else if (context.profile && profile.empty() && !observer && number >= firstStep + kProfiledStep) {
+  } else if (context.profile && !isProfiled && !observer && number >= firstStep + kProfiledStep) {
     status = runProfiled();
   } else {
     context.executor.setObserver(observer);
@@ -201,17 +202,37 @@ absl::Status Trainer::runWatched() {
   return watched.status();
 }
 
-/// Times the step, and holds what the communicator counts against what was compiled.
+/// Times the step on one rank of each part, and holds what its communicator counts against what was compiled.
 absl::Status Trainer::runProfiled() {
-  const Traffic before = context.communicator.traffic();
-  absl::Status status = profile.watch(context.executor, [this] { return step.run(); });
-  const Traffic counted = context.communicator.traffic().since(before);
-  context.log.line(profile.table());
+  isProfiled = true;
   const Executable &executable = context.executor.executable();
-  if (status.ok() && executable.mesh.ranks() > 1)
-    context.log.line(
-        compareTraffic(trafficOf(executable, executable.programs[step.handle().index]), counted));
-  return status;
+  const Mesh &mesh = executable.mesh;
+  const int64_t rank = context.communicator.rank(), part = mesh.pipelineRank(rank);
+  std::string text;
+  if (ownsPart(mesh, rank, {}, part)) { // the first of those that run this part
+    Profile profile;
+    const Traffic before = context.communicator.traffic();
+    if (absl::Status status = profile.watch(context.executor, [this] { return step.run(); }); !status.ok())
+      return status;
+    const Traffic counted = context.communicator.traffic().since(before);
+    text = profile.table();
+    if (mesh.ranks() > 1)
+      absl::StrAppend(
+          &text, "\n",
+          compareTraffic(trafficOf(executable, executable.programs[step.handle().index]), counted));
+  } else if (absl::Status status = step.run(); !status.ok()) {
+    return status;
+  }
+  absl::StatusOr<std::vector<std::string>> texts = gatherTexts(context.communicator, text);
+  if (!texts.ok())
+    return texts.status();
+  for (size_t other = 0; leads() && other < texts->size(); ++other)
+    if (!(*texts)[other].empty())
+      context.log.line(mesh.pipelineRanks() == 1
+                           ? (*texts)[other]
+                           : absl::StrCat("pipeline rank ", mesh.pipelineRank(static_cast<int64_t>(other)),
+                                          ": ", (*texts)[other]));
+  return absl::OkStatus();
 }
 
 absl::Status Trainer::dump(int64_t number, const CommandObserver &observer) {
@@ -407,7 +428,7 @@ absl::Status Trainer::finish() {
   if (drawn.ok())
     absl::StrAppend(&text, "   curve: ", context.folder.curve());
   context.log.line(text);
-  if (context.profile && profile.empty())
+  if (context.profile && !isProfiled)
     context.log.warning(
         "no profile: it takes the third step of a job, or a later one without a dump or norms");
   if (!drawn.ok()) // what counts is saved

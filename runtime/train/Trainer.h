@@ -19,7 +19,6 @@
 #include "runtime/tokenizer/Tokenizer.h"
 #include "runtime/train/Anomaly.h"
 #include "runtime/train/Evaluator.h"
-#include "runtime/train/Profile.h"
 #include "runtime/train/Resume.h"
 #include "runtime/train/RunFolder.h"
 #include "runtime/train/RunLog.h"
@@ -55,7 +54,7 @@ struct TrainerContext {
   double peakFlops = 0;                ///< of this job's threads
   int64_t peakBytes = 0;               ///< planned, of the ranks of the job in this process
   const StepOrder &order;
-  bool profile = false;                ///< on rank 0
+  bool profile = false;                ///< on all ranks
   std::function<bool()> stopRequested; ///< asked after each step
 };
 
@@ -104,7 +103,7 @@ private:
   std::optional<Evaluation> evaluation; ///< of the step at hand
   std::optional<Evaluation> lastEvaluation;
   std::vector<std::pair<std::string, double>> norms; ///< of the step at hand
-  Profile profile;
+  bool isProfiled = false;
   int64_t firstStep;
   int64_t savedStep = -1;
   double saveSeconds = 0;

@@ -120,7 +120,7 @@ absl::Status compile(const Arguments &arguments) {
     if (what != "compilation")
       std::cout << explain(what, *compiled);
   if (arguments.verifiedRanks)
-    std::printf("command lists of %lld of %lld ranks agree: %lld collectives\n",
+    std::printf("command lists of %lld of %lld ranks agree: %lld calls\n",
                 static_cast<long long>(compiled->verifiedRanks),
                 static_cast<long long>(compiled->parts.front().mesh.ranks()),
                 static_cast<long long>(compiled->verifiedCalls));
