@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/schedule/ScheduleReport.h"
 
-#include "compiler/schedule/ResolveSchedule.h"
+#include "passes/pipeline/schedules/ResolveSchedule.h"
 #include "passes/pipeline/schedules/AutoSchedule.h"
 #include "passes/pipeline/schedules/Formulae.h"
 

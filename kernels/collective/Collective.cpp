@@ -2,6 +2,7 @@
 
 #include "kernels/collective/Factories.h"
 
+#include <algorithm>
 #include <array>
 
 namespace weft {
@@ -13,11 +14,15 @@ struct Row {
   Factory create;
 };
 /// In the order of docs/kernels.md.
-constexpr std::array<Row, 10> kTable = {{{"all_gather", collective::createAllGather},
+constexpr std::array<Row, 14> kTable = {{{"all_gather", collective::createAllGather},
                                          {"all_reduce", collective::createAllReduce},
                                          {"reduce_scatter", collective::createReduceScatter},
                                          {"all_to_all", collective::createAllToAll},
                                          {"shift", collective::createShift},
+                                         {"send", collective::createSend},
+                                         {"send_wait", collective::createSendWait},
+                                         {"receive", collective::createReceive},
+                                         {"receive_wait", collective::createReceiveWait},
                                          {"rank_slice", collective::createRankSlice},
                                          {"rank_offset", collective::createRankOffset},
                                          {"rank_valid", collective::createRankValid},
@@ -34,6 +39,12 @@ const Row *findRow(std::string_view name) {
 } // namespace
 
 bool isRankKernel(std::string_view name) { return findRow(name) != nullptr; }
+
+std::optional<LineStep> lineStepOf(std::string_view name) {
+  constexpr std::array<std::string_view, 4> names = {"send", "send_wait", "receive", "receive_wait"};
+  const auto found = std::find(names.begin(), names.end(), name);
+  return found == names.end() ? std::nullopt : std::optional(static_cast<LineStep>(found - names.begin()));
+}
 
 absl::StatusOr<std::unique_ptr<Kernel>> createRankKernel(const KernelCall &call, const RankContext *context) {
   const Row *row = findRow(call.name);

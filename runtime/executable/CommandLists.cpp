@@ -22,6 +22,8 @@
 namespace weft {
 namespace {
 
+absl::Status doesNotRun() { return absl::FailedPreconditionError("the ranks of a list do not run"); }
+
 /// An end of a group at which nobody can meet.
 class NotedExchange final : public Exchange {
 public:
@@ -30,16 +32,23 @@ public:
   int size() const override { return members; }
   bool packs() const override { return false; }
   absl::Status begin(const CollectiveCall &, const Transfer &, const ExchangeMemory &) override {
-    return absl::FailedPreconditionError("the ranks of a list do not run");
+    return doesNotRun();
   }
   std::span<const void *const> sources() const override { return {}; }
-  absl::Status share(std::span<const Piece>, ThreadPool *) override {
-    return absl::FailedPreconditionError("the ranks of a list do not run");
-  }
+  absl::Status share(std::span<const Piece>, ThreadPool *) override { return doesNotRun(); }
   void end() override {}
 
 private:
   int own, members;
+};
+
+/// An end of a line over which nothing goes.
+class NotedLine final : public Line {
+public:
+  absl::Status send(const CollectiveCall &, const void *) override { return doesNotRun(); }
+  absl::Status receive(const CollectiveCall &, void *) override { return doesNotRun(); }
+  absl::Status finishSend() override { return doesNotRun(); }
+  absl::Status finishReceive() override { return doesNotRun(); }
 };
 
 /// A rank that is not there: knows its place in the mesh, and notes the group that a kernel asks for.
@@ -56,9 +65,14 @@ public:
     group = mesh.group(own, axes);
     return std::make_shared<NotedExchange>(static_cast<int>(index(axes)), static_cast<int>(group->size()));
   }
+  absl::StatusOr<std::shared_ptr<Line>> line(std::span<const uint32_t> axes, int64_t index) const override {
+    peer = mesh.group(own, axes)[static_cast<size_t>(index)];
+    return std::make_shared<NotedLine>();
+  }
   absl::Status status() const override { return absl::OkStatus(); }
 
   mutable std::optional<std::vector<int64_t>> group;
+  mutable std::optional<int64_t> peer;
 
 private:
   const Mesh &mesh;

@@ -20,11 +20,12 @@ namespace {
 
 std::string nameOf(CollectiveOp operation) { return std::string(name(operation)); }
 
-/// The collective that a kernel is. No kernel is a barrier; `broadcast` is one that repeats a tensor along a
-/// dimension.
+/// What a kernel sends by. A receive sends nothing. No kernel is a barrier; `broadcast` is one that repeats a
+/// tensor along a dimension.
 std::optional<CollectiveOp> collectiveOf(const KernelCall &call) {
-  for (CollectiveOp operation : {CollectiveOp::AllGather, CollectiveOp::AllReduce,
-                                 CollectiveOp::ReduceScatter, CollectiveOp::AllToAll, CollectiveOp::Shift})
+  for (CollectiveOp operation :
+       {CollectiveOp::AllGather, CollectiveOp::AllReduce, CollectiveOp::ReduceScatter, CollectiveOp::AllToAll,
+        CollectiveOp::Shift, CollectiveOp::Send})
     if (call.name == name(operation))
       return operation;
   return std::nullopt;

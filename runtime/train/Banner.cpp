@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/train/Banner.h"
 
+#include "runtime/config/StageLayout.h"
 #include "runtime/metrics/HumanFormat.h"
 #include "runtime/train/VariableState.h"
 
@@ -66,16 +67,26 @@ std::vector<std::pair<std::string, uint64_t>> categories(const MemoryPlan &plan)
 
 } // namespace
 
+/// "pipeline 4 (zb_v, 2 stages a rank)"; a schedule of the user's own by its file's name.
+static std::string describePipeline(const PipelineConfig &pipeline) {
+  const std::string schedule = pipeline.schedule.substr(pipeline.schedule.rfind('/') + 1);
+  const int64_t stages = stagesOfRank(pipeline).value_or(1);
+  return absl::StrCat("pipeline ", pipeline.size, " (", schedule,
+                      stages > 1 ? absl::StrCat(", ", stages, " stages a rank") : "", ")");
+}
+
 std::string describeRanks(const ParallelConfig &parallel) {
   const int64_t ranks = parallel.ranks();
   if (ranks == 1)
     return "1 rank";
   std::vector<std::string> factors;
+  if (parallel.pipeline.size > 1)
+    factors.push_back(describePipeline(parallel.pipeline));
   if (parallel.dataReplicate > 1 && parallel.dataShard > 1)
-    factors = {absl::StrCat("data_replicate ", parallel.dataReplicate),
-               absl::StrCat("data_shard ", parallel.dataShard)};
+    factors.insert(factors.end(), {absl::StrCat("data_replicate ", parallel.dataReplicate),
+                                   absl::StrCat("data_shard ", parallel.dataShard)});
   else if (parallel.dataRanks() > 1)
-    factors = {absl::StrCat("data ", parallel.dataRanks())};
+    factors.push_back(absl::StrCat("data ", parallel.dataRanks()));
   if (parallel.tensor > 1)
     factors.push_back(
         absl::StrCat("tensor ", parallel.tensor, parallel.sequence ? " (sequence parallel)" : ""));

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "tools/weft-compile/ScheduleCommand.h"
 
-#include "compiler/schedule/ResolveSchedule.h"
+#include "passes/pipeline/schedules/ResolveSchedule.h"
 #include "compiler/schedule/ScheduleReport.h"
 #include "compiler/schedule/ScheduleSvg.h"
 #include "compiler/schedule/ScheduleTable.h"
@@ -121,7 +121,7 @@ absl::Status verify(const Options &options) {
 
 absl::Status compare(const Options &options) {
   const ScheduleShape shape = options.shape();
-  absl::StatusOr<ScheduleKind> any = findScheduleKind("interleaved_1f1b");
+  absl::StatusOr<ScheduleKind> any = findScheduleKind("interleaved");
   if (absl::Status status = any.ok() ? checkShape(*any, shape) : any.status(); !status.ok())
     return status;
   std::fputs(compareSchedules(shape, options.times(), options.heldLimit()).c_str(), stdout);
@@ -132,11 +132,10 @@ void addShapeOptions(CLI::App &command, Options &options) {
   command.add_option("--ranks", options.ranks, "Pipeline ranks (default: 4)")->check(CLI::PositiveNumber);
   command.add_option("--microbatches", options.microbatches, "Microbatches of a step (default: 8)")
       ->check(CLI::PositiveNumber);
-  command.add_option("--chunks", options.chunks, "Stages of each rank, for interleaved_1f1b and auto")
+  command.add_option("--chunks", options.chunks, "Stages of each rank, for interleaved and auto")
       ->check(CLI::PositiveNumber);
   command
-      .add_option("--group-size", options.groupSize,
-                  "Microbatches that pass a chunk together (interleaved_1f1b)")
+      .add_option("--group-size", options.groupSize, "Microbatches that pass a chunk together (interleaved)")
       ->check(CLI::PositiveNumber);
 }
 

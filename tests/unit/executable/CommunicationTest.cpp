@@ -28,6 +28,26 @@ TEST(Communication, AnActionCountsAsOftenAsItRuns) {
   EXPECT_EQ(traffic.bytes(), 3 * (18 + 18) + 8);
 }
 
+TEST(Communication, ASendCountsWhereItIsSent) {
+  Executable executable = sampleMeshExecutable();
+  KernelCall send{"send", {{DType::F32, {6}}}, {}, {}}, receive{"receive", {}, {{DType::F32, {6}}}, {}};
+  for (KernelCall *call : {&send, &receive}) {
+    call->setIntegers("axes", {0});
+    call->setInteger("peer", 1);
+    executable.kernels.push_back({*call, 0});
+  }
+  Program program;
+  program.name = "step";
+  program.arguments = {{kMeshStep, 0}, {kMeshStep, 64}};
+  program.commands = {{CommandKind::Launch, 1, 0, 5, 0, 0, {}, 0},
+                      {CommandKind::Launch, 0, 1, 6, 1, 0, {}, 0}};
+  program.actions = {{"send", true, 0, 2}};
+  program.schedule = {{0, 0}, {0, 1}, {0, 2}};
+  EXPECT_THAT(communicationOf(executable, program),
+              ElementsAre(CommunicationRow{0, CollectiveOp::Send, {0}, 3, {1, 24}}));
+  EXPECT_EQ(trafficOf(executable, program).bytes(), 72);
+}
+
 TEST(Communication, TheTableNamesPartsAndAxes) {
   Executable executable = sampleMeshExecutable();
   executable.programs[0].schedule = {{0, kNone}, {0, kNone}, {1, kNone}};

@@ -219,6 +219,11 @@ TEST(DescribeRanks, SaysHowTheWorkIsShared) {
   EXPECT_EQ(describe({1, 1, 0, 3, false, {}}), "3 ranks: tensor 3");
   EXPECT_EQ(describe({1, 2, 1, 2, true, {2, ContextMethod::AllToAll}}),
             "8 ranks: data 2 x tensor 2 (sequence parallel) x context 2 (all-to-all), zero 1");
+  EXPECT_EQ(describe({1, 1, 0, 1, false, {}, {4, "1f1b", "auto"}}), "4 ranks: pipeline 4 (1f1b)");
+  EXPECT_EQ(describe({1, 2, 1, 1, false, {}, {4, "interleaved", "12"}}),
+            "8 ranks: pipeline 4 (interleaved, 3 stages a rank) x data 2, zero 1");
+  EXPECT_EQ(describe({1, 1, 0, 1, false, {}, {2, "file:/runs/mine.txt", "auto"}}),
+            "2 ranks: pipeline 2 (mine.txt)");
 }
 
 } // namespace

@@ -1,0 +1,195 @@
+"""weft train on pipelines: no bit of a run depends on how many ranks its pipeline has, on their schedule, or on where the model
+is cut, alone and beside every other way to share the work."""
+
+import os
+import re
+
+from harness import ROOT
+from processes import ProcessTest
+
+#: Pipelines that differ in ranks, schedule and cut. The model has 6 layers; 3 ranks with 2 stages each need more than half
+#: of its parts.
+PIPELINES = {
+    "two": "{size: 2}",
+    "there_and_back": "{size: 2, schedule: zb_v}",
+    "three": "{size: 3, schedule: interleaved}",
+    "four": "{size: 4, schedule: zb_h2, layout: E t | t*3 | t | t L}",
+    "alone": "{size: 4, schedule: dualpipe_v, layout: E | t | t | t | t | t | t | L}",
+}
+
+#: What a pipeline of two shares its stages with.
+BESIDE = {
+    "replicas": "data_replicate: 2",
+    "zero1": "data_shard: 2, zero: 1",
+    "zero2": "data_shard: 2, zero: 2",
+    "zero3": "data_shard: 2, zero: 3",
+    "tensor": "tensor: 2, sequence: true",
+    "gather": "context: {size: 2, method: gather}",
+    "exchange": "context: {size: 2, method: all_to_all}",
+    "ring": "context: {size: 2, method: ring}",
+    "all": "data_shard: 2, zero: 1, tensor: 2, sequence: true, context: {size: 2}",
+}
+
+SIX_LAYERS = ("model.num_hidden_layers=6", "train.micro_batch=1", "launch.threads=1")
+SCHEDULES = ("gpipe", "1f1b", "interleaved", "zb_h1", "zb_h2", "zb_v", "v_half", "v_min", "dualpipe_v", "auto")
+
+
+class PipelineTest(ProcessTest):
+
+    def settings(self, *sets):
+        """The overrides of a run of six layers and eight microbatches; of one key the last counts."""
+        return [f"{key}={value}" for key, value in dict(one.split("=", 1) for one in (*SIX_LAYERS, *sets)).items()]
+
+    def trainOn(self, name, pipeline, *sets, **options):
+        """A run on a pipeline; None: without one."""
+        further = (f"parallel.pipeline={pipeline}",) if pipeline else ()
+        return self.train(name, *self.settings(*further, *sets), **options)
+
+    def numbers(self, name):
+        """What each line of the metrics says of the run, to the last bit."""
+        clocks = {"time", "tokens_per_second", "mfu", "memory_bytes", "resident_bytes"}
+        return [{key: value for key, value in line.items() if key not in clocks} for line in self.metrics(name)]
+
+    def assertSameRun(self, expected, actual):
+        self.assertEqual(self.numbers(expected), self.numbers(actual))
+        self.assertIn("equal: every bit of", self.passes("weft", "ckpt", "diff", f"runs/{expected}", f"runs/{actual}"))
+
+
+class Bits(PipelineTest):
+
+    def trials(self, *options):
+        return self.command(os.path.join(ROOT, "scripts", "trials.sh"), "pipeline", *options, timeout=900)
+
+    def testEveryScheduleOnEveryNumberOfRanks(self):
+        """One run of each pair; `scripts/trials.sh pipeline --count 264` has each with all microbatches and precisions."""
+        done = self.trials("--count", "44")
+        self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+        for schedule in (*SCHEDULES, "file"):
+            self.assertRegex(done.stdout, rf"(?m)^{schedule} +(1 0 0|0 1 0|0 0 1)( +(1 0 0|0 1 0|0 0 1)){{3}}$")
+        self.assertIn("44 passed, 0 failed\n", done.stdout)
+
+    def testOneBitMakesTheTrialsFail(self):
+        for sabotage in ("flip", "loss"):
+            done = self.trials("--count", "1", "--sabotage", sabotage)
+            self.assertEqual(1, done.returncode, done.stdout)
+            self.assertIn("FAILED trial 0", done.stdout)
+
+    def testTiedEmbeddingsStayEqualFor200Steps(self):
+        """First and last stage have one of two uses each; where the copies parted, so would the losses."""
+        long = ("model.tie_word_embeddings=true", "train.steps=200", "eval.interval=100", "checkpoint.interval=100")
+        self.trainOn("one", None, *long)
+        self.trainOn("tied", PIPELINES["two"], *long, timeout=600)
+        self.assertEqual(200, len(self.losses("one")))
+        self.assertSameRun("one", "tied")
+
+    def testLossScalingSkipsTheSameSteps(self):
+        half = ("precision.recipe=fp16", "precision.loss_scale.initial=1.0e+12")
+        self.trainOn("one", None, *half)
+        self.assertTrue(any(line.get("skipped") for line in self.metrics("one")), self.metrics("one"))
+        for name in ("two", "three"):
+            self.trainOn(name, PIPELINES[name], *half)
+            self.assertSameRun("one", name)
+
+    def testOptimizersAndNormsOfParameters(self):
+        for optimizer in ("sgd", "lion"):
+            sets = (f"optimizer.kind={optimizer}", "optimizer.lr=1e-3", "metrics.per_parameter=6", "optimizer.clip_grad_norm=0.5")
+            self.trainOn(f"one-{optimizer}", None, *sets)
+            self.trainOn(f"four-{optimizer}", PIPELINES["four"], *sets)
+            self.assertSameRun(f"one-{optimizer}", f"four-{optimizer}")
+
+
+class Beside(PipelineTest):
+
+    def testAPipelineChangesNoBitOfAnyMesh(self):
+        """And the mesh is within rounding of one device."""
+        four = ("train.steps=6", "eval.interval=6")
+        self.trainOn("one", None, *four)
+        for number, (name, parallel) in enumerate(BESIDE.items()):
+            with self.subTest(name):
+                schedule = SCHEDULES[number % len(SCHEDULES)]
+                self.trainOn(name, None, f"parallel={{{parallel}}}", *four)
+                self.trainOn(f"pipeline-{name}", None, f"parallel={{{parallel}, pipeline: {{size: 2, schedule: {schedule}}}}}", *four)
+                self.assertSameRun(name, f"pipeline-{name}")
+                for expected, actual in zip(self.metrics("one"), self.metrics(name), strict=True):
+                    for key in ("loss", "grad_norm"):
+                        self.assertAlmostEqual(1, actual[key] / expected[key], delta=1e-5, msg=f"{key} of step {expected['step']}")
+
+    def testTheCanonicalSumDependsOnNeither(self):
+        sets = ("train.reduction=canonical", "train.steps=6")
+        self.trainOn("one", None, *sets)
+        self.trainOn("eight", None, "parallel={data_shard: 4, zero: 3, pipeline: {size: 2, schedule: zb_h1}}", *sets)
+        self.assertSameRun("one", "eight")
+
+    def testProcessesHaveTheBitsOfThreads(self):
+        self.trainOn("one", None)
+        for name in ("four", "there_and_back"):
+            with self.subTest(name):
+                sets = self.settings(f"parallel.pipeline={PIPELINES[name]}")
+                self.trainProcesses(name, *sets, count=2 if name == "there_and_back" else 4)
+                self.assertSameRun("one", name)
+
+
+class RunFolder(PipelineTest):
+
+    def testOneRankSpeaksAndPlansAreAllocated(self):
+        for schedule in SCHEDULES:
+            with self.subTest(schedule):
+                printed = self.trainOn(schedule, f"{{size: 2, schedule: {schedule}}}", "train.steps=1", "eval.interval=0")
+                stages = "" if schedule in ("gpipe", "1f1b", "zb_h1", "zb_h2", "auto") else ", 2 stages a rank"
+                self.assertIn(f"   2 ranks: pipeline 2 ({schedule}{stages})   ", printed)
+                found = re.search(r"allocated ([\d,]+) of ([\d,]+) bytes planned", printed)
+                self.assertEqual(found[1], found[2])
+
+    def testARunGoesOnOnAnyOtherPipeline(self):
+        self.trainOn("whole", None)
+        for step, pipeline in ((4, "two"), (8, "there_and_back"), (10, None), (12, "four")):
+            printed = self.trainOn("moved", PIPELINES.get(pipeline), f"train.steps={step}", "lr_schedule.kind=constant")
+            if step > 4:
+                self.assertIn("no bit changes: a pipeline says who computes what, and when", printed)
+        self.trainOn("constant", None, "lr_schedule.kind=constant")
+        self.assertEqual(self.curve("constant"), self.curve("moved"))
+        self.assertIn("equal: every bit of", self.passes("weft", "ckpt", "diff", "runs/constant", "runs/moved"))
+
+    def testEveryMeshEvaluatesAndWritesWhatAPipelineSaved(self):
+        self.trainOn("one", None, "train.steps=2")
+        for name in ("two", "there_and_back", "four"):
+            self.trainOn(name, PIPELINES[name])
+        texts = set()
+        for name in ("one", "two", "there_and_back", "four"):
+            evaluated = self.passes("weft", "eval", f"runs/{name}", "--checkpoint", "runs/two")
+            written = self.passes("weft", "generate", f"runs/{name}", "--checkpoint", "runs/two", "--prompt", "the ", "--tokens", 20,
+                                  "--temperature", 0)
+            self.assertTrue(written.startswith("the "))
+            texts.add((evaluated, written))
+        self.assertEqual(1, len(texts), texts)
+
+    def testAnExecutableHasAllStages(self):
+        sets = [word for one in self.settings(f"parallel.pipeline={PIPELINES['three']}") for word in ("--set", one)]
+        self.passes("weft", "compile", "run.yaml", *sets, "-o", "run.weft")
+        self.train("compiled", file="run.weft")
+        self.trainOn("one", None)
+        self.assertSameRun("one", "compiled")
+        self.refuses(2, "run.weft was compiled with 3. Compile again: ", *self.training("a", "parallel.pipeline.size=2", file="run.weft"))
+
+
+class Trouble(PipelineTest):
+
+    def testWhatCannotBeIsRefusedWithWhatCanBeforeAnythingIsWritten(self):
+        for pipeline, message in {
+            "{size: 16}": "16 ranks with 1 stage each (schedule 1f1b) are 16 stages, and 6 layers make at most 8: embedding and head "
+                          "count as one each. Works: parallel.pipeline.size: 8 or less, or a model of 14 layers or more.",
+            "{size: 8, schedule: dualpipe_v, layout: 16}": "has 16 stages, and 6 layers make at most 8",
+            "{size: 2, layout: E t*3 | t*2 L}": "has 5 layers, the model 6. Works: auto, 2, or \"E t*3 | t*3 L\".",
+            "{size: 3, schedule: dualpipe_v}": "dualpipe_v on 3 ranks needs 6 microbatches, and a step has 5",
+        }.items():
+            self.refuses(2, message, *self.training("a", *self.settings("train.global_batch=5", f"parallel.pipeline={pipeline}")))
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "runs")))
+
+    def testAScheduleOfAFileMustFitTheRun(self):
+        self.passes("weft", "schedule", "show", "1f1b", "--ranks", 2, "--microbatches", 4, "--output", "mine.txt")
+        sets = ("parallel.pipeline={size: 2, schedule: 'file:mine.txt'}",)
+        self.refuses(2, "mine.txt has 4 microbatches, the run 8 (train.global_batch / (micro_batch x data ranks)). Works: "
+                     "train.global_batch: 4, or a file for 8.", *self.training("a", *self.settings(*sets)))
+        self.trainOn("mine", None, *sets, "train.global_batch=4")
+        self.trainOn("one", None, "train.global_batch=4")
+        self.assertSameRun("one", "mine")
