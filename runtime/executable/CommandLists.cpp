@@ -8,6 +8,7 @@
 #include "runtime/executable/CommandLists.h"
 
 #include "kernels/collective/Collective.h"
+#include "runtime/executable/Parts.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -176,8 +177,8 @@ private:
 /// Lets lists meet until all are at their end, or none can go on.
 class Meetings {
 public:
-  Meetings(const Executable &executable, const Program &program, std::span<const CommandList> lists)
-      : executable(executable), program(program), lists(lists), next(lists.size()) {
+  Meetings(const std::vector<Executable> &parts, size_t program, std::span<const CommandList> lists)
+      : parts(parts), program(program), lists(lists), next(lists.size()) {
     for (size_t list = 0; list < lists.size(); ++list)
       listOf[lists[list].rank] = list;
   }
@@ -230,12 +231,14 @@ private:
     const GroupCall *call = callOf(list);
     if (!call)
       return absl::StrCat("rank ", lists[list].rank, " has come to the end of its list");
+    const Executable &part = partOf(parts, lists[list].rank);
     constexpr size_t shown = 8;
     const std::span<const int64_t> ranks(*call->ranks);
     return absl::StrCat("rank ", lists[list].rank, " calls ", *call->call, " with ranks ",
                         absl::StrJoin(ranks.first(std::min(shown, ranks.size())), ", "),
                         ranks.size() > shown ? absl::StrCat(", ... (", ranks.size(), ")") : "", " (",
-                        commandText(executable, program, lists[list].entries[next[list]].command), ")");
+                        commandText(part, part.programs[program], lists[list].entries[next[list]].command),
+                        ")");
   }
 
   /// No list can go on: who waits for this one's call, waits for ever. If two lists wait in one group with
@@ -266,8 +269,8 @@ private:
                                                    ". They would wait for ever"));
   }
 
-  const Executable &executable;
-  const Program &program;
+  const std::vector<Executable> &parts;
+  size_t program;
   std::span<const CommandList> lists;
   std::vector<size_t> next; ///< entry of each list
   std::map<int64_t, size_t> listOf;
@@ -276,11 +279,13 @@ private:
 
 } // namespace
 
-static absl::StatusOr<std::vector<CommandList>> makeLists(ListMaker &maker, const Program &program,
+static absl::StatusOr<std::vector<CommandList>> makeLists(const std::vector<Executable> &parts,
+                                                          std::vector<ListMaker> &makers, size_t program,
                                                           std::span<const int64_t> ranks) {
   std::vector<CommandList> lists;
   for (int64_t rank : ranks) {
-    absl::StatusOr<CommandList> list = maker.make(program, rank);
+    const auto part = static_cast<size_t>(parts.front().mesh.pipelineRank(rank));
+    absl::StatusOr<CommandList> list = makers[part].make(parts[part].programs[program], rank);
     if (!list.ok())
       return list.status();
     lists.push_back(*std::move(list));
@@ -288,25 +293,26 @@ static absl::StatusOr<std::vector<CommandList>> makeLists(ListMaker &maker, cons
   return lists;
 }
 
-absl::StatusOr<std::vector<CommandList>> commandListsOf(const Executable &executable, const Program &program,
+absl::StatusOr<std::vector<CommandList>> commandListsOf(const std::vector<Executable> &parts, size_t program,
                                                         std::span<const int64_t> ranks) {
-  ListMaker maker(executable);
-  return makeLists(maker, program, ranks);
+  std::vector<ListMaker> makers(parts.begin(), parts.end());
+  return makeLists(parts, makers, program, ranks);
 }
 
-absl::Status verifyCommandLists(const Executable &executable, const Program &program,
+absl::Status verifyCommandLists(const std::vector<Executable> &parts, size_t program,
                                 std::span<const CommandList> lists) {
-  return Meetings(executable, program, lists).run();
+  return Meetings(parts, program, lists).run();
 }
 
-absl::StatusOr<int64_t> verifyCommandLists(const Executable &executable, std::span<const int64_t> ranks) {
+absl::StatusOr<int64_t> verifyCommandLists(const std::vector<Executable> &parts,
+                                           std::span<const int64_t> ranks) {
   int64_t calls = 0;
-  ListMaker maker(executable);
-  for (const Program &program : executable.programs) {
-    absl::StatusOr<std::vector<CommandList>> lists = makeLists(maker, program, ranks);
+  std::vector<ListMaker> makers(parts.begin(), parts.end());
+  for (size_t program = 0; program < parts.front().programs.size(); ++program) {
+    absl::StatusOr<std::vector<CommandList>> lists = makeLists(parts, makers, program, ranks);
     if (!lists.ok())
       return lists.status();
-    if (absl::Status status = verifyCommandLists(executable, program, *lists); !status.ok())
+    if (absl::Status status = verifyCommandLists(parts, program, *lists); !status.ok())
       return status;
     for (const CommandList &list : *lists)
       calls += static_cast<int64_t>(list.entries.size());

@@ -32,24 +32,26 @@ struct GroupCall {
 struct CommandList {
   struct Entry {
     GroupCall call;
-    uint32_t command = 0; ///< of the program
+    uint32_t command = 0; ///< of the program in the rank's part
   };
   int64_t rank = 0;
   std::vector<Entry> entries; ///< in the order of the schedule
 };
 
-/// The lists of these ranks, each once and of the mesh. InvalidArgument, naming rank and command, when a
-/// kernel does not fit a rank's place in the mesh. The executable has passed verify().
-absl::StatusOr<std::vector<CommandList>> commandListsOf(const Executable &executable, const Program &program,
+/// The lists of these ranks, each once and of the mesh, in the program of this index, which every rank has
+/// from its part of the job. InvalidArgument, naming rank and command, when a kernel does not fit a rank's
+/// place in the mesh. The parts have passed verify().
+absl::StatusOr<std::vector<CommandList>> commandListsOf(const std::vector<Executable> &parts, size_t program,
                                                         std::span<const int64_t> ranks);
 
 /// OK if the lists complete together; members of groups that have no list here come to every call in time.
 /// Else InvalidArgument with the two commands that disagree.
-absl::Status verifyCommandLists(const Executable &executable, const Program &program,
+absl::Status verifyCommandLists(const std::vector<Executable> &parts, size_t program,
                                 std::span<const CommandList> lists);
 
-/// Both, for every program of the executable. Returns how many calls the lists have in all.
-absl::StatusOr<int64_t> verifyCommandLists(const Executable &executable, std::span<const int64_t> ranks);
+/// Both, for every program of the job. Returns how many calls the lists have in all.
+absl::StatusOr<int64_t> verifyCommandLists(const std::vector<Executable> &parts,
+                                           std::span<const int64_t> ranks);
 
 /// `count` ranks of the mesh, ascending: all if there are no more, else the first, the last and others drawn
 /// at random, the same ones each time.

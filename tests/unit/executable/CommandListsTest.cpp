@@ -16,13 +16,12 @@ using ::testing::HasSubstr;
 class CommandLists : public ::testing::Test {
 protected:
   std::vector<CommandList> listsOf(std::vector<int64_t> ranks) {
-    absl::StatusOr<std::vector<CommandList>> lists = commandListsOf(executable, program(), ranks);
+    absl::StatusOr<std::vector<CommandList>> lists = commandListsOf({executable}, 0, ranks);
     EXPECT_TRUE(lists.ok()) << lists.status();
     return lists.ok() ? *std::move(lists) : std::vector<CommandList>();
   }
-  const Program &program() { return executable.programs[0]; }
   absl::Status verified(std::span<const CommandList> lists) {
-    return verifyCommandLists(executable, program(), lists);
+    return verifyCommandLists({executable}, 0, lists);
   }
   static GroupCall call(std::vector<int64_t> ranks, std::string text) {
     return {std::make_shared<const std::vector<int64_t>>(std::move(ranks)),
@@ -52,7 +51,7 @@ TEST_F(CommandLists, EqualCallsOfOneGroupAreEqual) {
 
 TEST_F(CommandLists, TheListsOfOneProgramMeet) {
   EXPECT_TRUE(verified(listsOf({0, 1, 2, 3})).ok());
-  absl::StatusOr<int64_t> calls = verifyCommandLists(executable, std::vector<int64_t>{0, 3});
+  absl::StatusOr<int64_t> calls = verifyCommandLists({executable}, std::vector<int64_t>{0, 3});
   ASSERT_TRUE(calls.ok()) << calls.status();
   EXPECT_EQ(*calls, 2 * 3);
 }
@@ -113,8 +112,7 @@ TEST_F(CommandLists, MembersWithoutAListComeInTime) {
 
 TEST_F(CommandLists, AKernelThatDoesNotFitARanksPlaceIsNamed) {
   executable.kernels[0].call.operands[0].shape = {3}; // a part of 6 over 4 ranks has 2
-  absl::StatusOr<std::vector<CommandList>> lists =
-      commandListsOf(executable, program(), std::vector<int64_t>{3});
+  absl::StatusOr<std::vector<CommandList>> lists = commandListsOf({executable}, 0, std::vector<int64_t>{3});
   EXPECT_THAT(std::string(lists.status().message()),
               AllOf(HasSubstr("rank 3, command 0 of step, at gather"), HasSubstr("all_gather")));
 }
