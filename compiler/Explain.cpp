@@ -128,7 +128,7 @@ std::string explainMemory(const Compiled &compiled) {
                           mebibytes(report.peakBytes), report.peakBytes);
   else
     absl::StrAppendFormat(&text,
-                          "memory: %s on each rank that is %s, which needs most, known before the job starts "
+                          "memory: %s per rank on %s, which needs most, known before the job starts "
                           "(%d bytes)\n%s%s:\n",
                           mebibytes(report.peakBytes), partText(parts, largest), report.peakBytes,
                           tableOfParts(compiled), partText(parts, largest));

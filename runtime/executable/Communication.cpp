@@ -110,7 +110,7 @@ static std::string explainPart(const std::vector<Executable> &parts, size_t part
   std::string text = absl::StrFormat("communication: program %s, %d bytes sent by each of %d ranks%s\n",
                                      program.name, trafficOf(executable, program).bytes(),
                                      executable.mesh.ranks() / static_cast<int64_t>(parts.size()),
-                                     parts.size() == 1 ? "" : absl::StrCat(" of ", partText(parts, part)));
+                                     parts.size() == 1 ? "" : absl::StrCat(" on ", partText(parts, part)));
   for (const CommunicationRow &row : communicationOf(executable, program)) {
     const std::string &action = program.actions[row.action].name;
     absl::StrAppendFormat(&text, "  %-24s %-16s %-14s %8d calls %16d bytes\n",

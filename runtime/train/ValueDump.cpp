@@ -180,7 +180,8 @@ std::vector<NamedValue> namedValues(const std::vector<Executable> &parts, Progra
     return std::tie(a.time, a.part, a.item) < std::tie(b.time, b.part, b.item);
   });
   std::vector<NamedValue> values;
-  absl::flat_hash_map<std::string, int64_t> seen;
+  absl::flat_hash_map<std::pair<uint32_t, std::string>, int64_t> seen; ///< of a part
+  absl::flat_hash_map<std::string, uint32_t> firstPart;
   for (const Run &run : order) {
     const Executable &part = parts[run.part];
     const Program &source = part.programs[program.index];
@@ -195,8 +196,10 @@ std::vector<NamedValue> namedValues(const std::vector<Executable> &parts, Progra
           absl::StrCat(placeOf(part, program, item.action, action.firstCommand + i), "/", call.name);
       if (item.microbatch != kNone)
         absl::StrAppend(&name, "/microbatch.", item.microbatch);
-      if (int64_t occurrence = ++seen[name]; occurrence > 1)
+      if (int64_t occurrence = ++seen[{run.part, name}]; occurrence > 1)
         absl::StrAppend(&name, "#", occurrence);
+      if (uint32_t first = firstPart.try_emplace(name, run.part).first->second; first != run.part)
+        absl::StrAppend(&name, "@", run.part);
       for (uint32_t result = 0; result < command.resultCount; ++result)
         values.push_back({result == 0 ? name : absl::StrCat(name, ".", result), call.results[result],
                           run.part, action.firstCommand + i, run.run, result});

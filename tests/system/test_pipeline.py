@@ -200,7 +200,7 @@ class WholeProgram(PipelineTest):
         rows = re.findall(r"(?m)^  pipeline rank (\d) \(stages (\d), (\d)\) .* (\d+)$", text)
         self.assertEqual([("0", "0", "3"), ("1", "1", "2")], [row[:3] for row in rows])
         most = max(int(row[3]) for row in rows)
-        self.assertRegex(text, rf"memory: [\d.]+ MiB on each rank that is pipeline rank \d .*, which needs most, .* \({most} bytes\)")
+        self.assertRegex(text, rf"memory: [\d.]+ MiB per rank on pipeline rank \d .*, which needs most, .* \({most} bytes\)")
 
     def testRanksThatNeedLessMakeRoomForOthers(self):
         """launch.memory_limit is of all ranks together, launch.memory_per_rank of each."""

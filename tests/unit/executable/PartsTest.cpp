@@ -104,8 +104,8 @@ TEST(Parts, ADumpNamesEachPartAndWhoSavesAVariable) {
 
 TEST(Parts, CommunicationHasATableForEachPart) {
   EXPECT_THAT(explainCommunication(sampleParts(), 0),
-              AllOf(HasSubstr("sent by each of 2 ranks of pipeline rank 0 (stage 0)\n  0F "),
-                    HasSubstr("sent by each of 2 ranks of pipeline rank 1 (stage 1)\n  update.exchange ")));
+              AllOf(HasSubstr("sent by each of 2 ranks on pipeline rank 0 (stage 0)\n  0F "),
+                    HasSubstr("sent by each of 2 ranks on pipeline rank 1 (stage 1)\n  update.exchange ")));
 }
 
 // The sum over all ranks is a call of either part.

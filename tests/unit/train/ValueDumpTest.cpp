@@ -46,9 +46,9 @@ TEST(NamedValues, OfSeveralPartsAreInAnOrderInWhichTheyCanBeComputed) {
   std::vector<std::string> names;
   for (const NamedValue &value : namedValues(testing::sampleParts(), ProgramHandle{0}))
     names.push_back(absl::StrCat(value.name, " of ", value.part));
-  EXPECT_THAT(names, ::testing::ElementsAre("exchange/all_gather of 0", "layer/add of 0", "layer/add#2 of 1",
-                                            "exchange/all_reduce of 0", "exchange/all_reduce#2 of 1",
-                                            "layer/add#3 of 0", "layer/add#4 of 1"));
+  EXPECT_THAT(names, ::testing::ElementsAre("exchange/all_gather of 0", "layer/add of 0", "layer/add@1 of 1",
+                                            "exchange/all_reduce of 0", "exchange/all_reduce@1 of 1",
+                                            "layer/add#2 of 0", "layer/add#2@1 of 1"));
 }
 
 } // namespace
