@@ -53,6 +53,10 @@ std::vector<Change> possibleChanges(const Config &config) {
   for (int64_t level = parallel.zero + 1; parallel.dataShard * parallel.context.size > 1 && level <= 3;
        ++level)
     add(absl::StrCat("parallel.zero: ", level), [&](Config &c) { c.parallel.zero = level; });
+  for (const char *schedule : {"1f1b", "v_half", "v_min"}) // which hold few microbatches in flight
+    if (parallel.pipeline.size > 1 && parallel.pipeline.schedule != schedule)
+      add(absl::StrCat("parallel.pipeline.schedule: ", schedule),
+          [&](Config &c) { c.parallel.pipeline.schedule = schedule; });
   if (parallel.tensor > 1 && !parallel.sequence &&
       config.data.sequenceLength % (parallel.sequenceUnit() * parallel.tensor) == 0)
     add("parallel.sequence: true", [](Config &c) { c.parallel.sequence = true; });

@@ -194,6 +194,16 @@ class WholeProgram(PipelineTest):
         for seen, compiled in counted:
             self.assertEqual(seen, compiled)
 
+    def testTheFirstValueThatIsNotFiniteIsThatOfOneDevice(self):
+        """In every schedule: by what a value depends on, not by when its rank came to it."""
+        sets = ("optimizer={kind: sgd, lr: 1.0e+6, clip_grad_norm: 0}", "lr_schedule.warmup_steps=0", "train.on_nonfinite=stop")
+        told = set()
+        for name in ("one", "two", "there_and_back"):
+            pipeline = (f"parallel.pipeline={PIPELINES[name]}",) if name != "one" else ()
+            done = self.refuses(6, "\nfirst in program order: ", *self.training(name, *self.settings(*pipeline, *sets)))
+            told.add(done.stderr[done.stderr.index("first in program order"):])
+        self.assertEqual(1, len(told), told)
+
     def testMemoryIsExplainedRankByRank(self):
         sets = [word for one in self.settings(f"parallel.pipeline={PIPELINES['there_and_back']}") for word in ("--set", one)]
         text = self.passes("weft", "compile", "run.yaml", *sets, "--explain", "memory")
