@@ -198,7 +198,9 @@ std::vector<NamedValue> namedValues(const std::vector<Executable> &parts, Progra
         absl::StrAppend(&name, "/microbatch.", item.microbatch);
       if (int64_t occurrence = ++seen[{run.part, name}]; occurrence > 1)
         absl::StrAppend(&name, "#", occurrence);
-      if (uint32_t first = firstPart.try_emplace(name, run.part).first->second; first != run.part)
+      // Of what no layer asked for, every part has its own.
+      const bool isOwn = parts.size() > 1 && part.locations[command.location].empty();
+      if (uint32_t first = firstPart.try_emplace(name, run.part).first->second; isOwn || first != run.part)
         absl::StrAppend(&name, "@", run.part);
       for (uint32_t result = 0; result < command.resultCount; ++result)
         values.push_back({result == 0 ? name : absl::StrCat(name, ".", result), call.results[result],
