@@ -41,11 +41,11 @@ TEST(InFlight, ABaseWithinARegionTakesNoRoom) {
 
 TEST(InFlight, OffsetsGoThroughTheFile) {
   for (const Executable &executable : {sampleInFlight(), sampleTransfers()})
-    EXPECT_EQ(*parseExecutable(*serializeExecutable(executable), "a.weft"), executable);
+    EXPECT_EQ(parseExecutables(*serializeExecutables({executable}), "a.weft")->front(), executable);
 }
 
 TEST(InFlight, TheDumpShowsWhereEachMicrobatchLies) {
-  std::string text = dump(sampleInFlight());
+  std::string text = dump({sampleInFlight()});
   EXPECT_THAT(text, ::testing::HasSubstr("\n  base in_flight (slots): 1 x 128 bytes\n"
                                          "  base step/in_flight/F-B (slots): 3 x 64 bytes within in_flight "
                                          "at 0 64 0\n"));
