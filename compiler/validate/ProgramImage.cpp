@@ -2,6 +2,7 @@
 
 #include "compiler/interpret/Programs.h"
 #include "compiler/validate/VirtualRanks.h"
+#include "passes/analysis/PipelineModules.h"
 
 #include "absl/strings/str_cat.h"
 #include "mlir/IR/Diagnostics.h"
@@ -111,11 +112,11 @@ ProgramImage executeForImage(Operation *program, std::vector<interpret::Tensor> 
                              interpret::Variables variables) {
   ProgramImage image;
   ScopedDiagnosticHandler handler = collectFailures(program->getContext(), image);
-  absl::StatusOr<Executable> executable = executableOf(program->getParentOfType<ModuleOp>());
+  absl::StatusOr<std::vector<Executable>> parts = partsOf(jobModuleOf(program));
   std::vector<std::vector<interpret::Tensor>> runs;
   runs.push_back(std::move(inputs));
   absl::StatusOr<std::vector<std::vector<interpret::Tensor>>> outputs =
-      executable.ok() ? runOnVirtualRanks(*executable, program, runs, variables) : executable.status();
+      parts.ok() ? runOnVirtualRanks(*parts, program, runs, variables) : parts.status();
   if (!outputs.ok()) {
     absl::StrAppend(&image.failure, std::string(outputs.status().message()), "\n");
     return image;

@@ -1,6 +1,7 @@
 #include "passes/memory/OffsetAssignment.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 
 #include <algorithm>
 #include <map>

@@ -237,7 +237,7 @@ void Checks::checkPipeline() {
 void Checks::checkMicrobatches() {
   const PipelineConfig &pipeline = config.parallel.pipeline;
   const schedules::ScheduleDemands *demands = schedules::findScheduleDemands(pipeline.schedule);
-  if (pipeline.size == 1 || !demands)
+  if (pipeline.size == 1 || !demands || !checkStages(pipeline, std::nullopt).ok())
     return;
   const TrainConfig &train = config.train;
   const int64_t dataRanks = config.parallel.dataRanks(), each = train.globalBatch / dataRanks;

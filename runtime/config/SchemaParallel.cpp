@@ -14,9 +14,9 @@ namespace weft {
 
 /// "One forward, one backward; 1 stage a rank (arXiv:2006.09503)."
 static std::string descriptionOf(const schedules::ScheduleDemands &demands) {
-  std::string text =
-      absl::StrCat(std::string(demands.summary), "; ", demands.chunks, demands.chunks == 1 ? " stage" : " stages",
-                   " a rank", demands.hasAnyChunks ? " or more" : "");
+  std::string text = absl::StrCat(std::string(demands.summary), "; ", demands.chunks,
+                                  demands.chunks == 1 ? " stage" : " stages", " a rank",
+                                  demands.hasAnyChunks ? " or more" : "");
   if (demands.fewestPerRank > 0)
     absl::StrAppend(&text, ", ", demands.fewestPerRank, " microbatches a rank or more");
   absl::StrAppend(&text, " (", std::string(demands.source), ").");
@@ -48,9 +48,11 @@ static void addPipelineKeys(std::vector<Key> &keys) {
   add("layout", fieldOf<&Config::parallel, &Parallel::pipeline, &Pipeline::layout>(),
       "Where the model is cut. E is the embedding, t a decoder layer, t*3 three of them, L the final norm "
       "and "
-      "head, | a border between stages, which are dealt out to the ranks. A number, or the schedule's own "
-      "(auto): "
-      "as even as can be, embedding and head counting as a layer each.")
+      "head, | a border between stages, which are dealt out to the ranks. A number of stages: as even as can "
+      "be, "
+      "embedding and head counting as a layer each. auto: as many as the schedule is made for, of nearly "
+      "equal "
+      "cost, within launch.memory_per_rank where that is given and can be.")
       .textOrInteger("auto, a number of stages, or stages such as \"E t*3 | t*4 | t*4 | t*3 L\"")
       .usedOverOne("parallel.pipeline.size");
 }

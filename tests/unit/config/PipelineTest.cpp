@@ -130,10 +130,9 @@ TEST(Pipeline, CanonicalSumsAndProgramsTakeIt) {
 //===----------------------------------------------------------------------===//
 
 TEST(PipelineRefused, SchedulesThatNobodyKnows) {
-  EXPECT_EQ(
-      errorWith("{size: 4, schedule: zbv}"),
-      "--set: parallel.pipeline.schedule: no such choice: 'zbv'. Did you mean zb_v? Works: gpipe, 1f1b, "
-      "interleaved, zb_h1, zb_h2, zb_v, v_half, v_min, dualpipe_v, auto, or file:PATH.");
+  EXPECT_EQ(errorWith("{size: 4, schedule: zbv}"),
+            "--set: parallel.pipeline.schedule: no such choice: zbv. Did you mean zb_v? Works: gpipe, 1f1b, "
+            "interleaved, zb_h1, zb_h2, zb_v, v_half, v_min, dualpipe_v, auto, or file:PATH.");
   EXPECT_EQ(errorWith("{size: 4, schedule: 'file:'}"),
             "--set: parallel.pipeline.schedule: expected a path, got an empty text.");
   EXPECT_EQ(errorWith("{size: 5000}"),

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "passes/memory/InFlight.h"
+#include "dialects/nn/NnDialect.h"
 #include "passes/memory/OffsetAssignment.h"
 #include "passes/pipeline/schedules/Generators.h"
 
