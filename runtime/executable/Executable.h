@@ -6,6 +6,9 @@
 // from a file, Verify.h says whether they may be run, and runtime/exec runs them. All offsets and sizes are
 // in bytes.
 //
+// The ranks of a pipeline run different programs: a job is a vector of executables, its parts, one for each
+// place along the pipeline and for all ranks there. Without a pipeline it has one. See Parts.h.
+//
 // Addresses: the runtime allocates ONE arena of MemoryPlan::arenaBytes(). The bases tile it in order. A base
 // has slotCount slots of slotBytes each; microbatch m uses slot m mod slotCount. A reference from an action
 // that runs per microbatch is relative to that slot; any other reference (actions that run once, variables,
@@ -25,8 +28,10 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace weft {
@@ -128,6 +133,7 @@ struct Variable {
   bool isState = false;       ///< optimizer state, counters, loss scale: not a weight of the model
   std::string checkpointName; ///< unique; the tensor's name in checkpoints
   TensorPlacement placement = {};
+  uint32_t pipelineOwner = 0; ///< the lowest pipeline rank that holds it
   bool operator==(const Variable &) const = default;
 };
 
@@ -198,6 +204,22 @@ struct Program {
   bool operator==(const Program &) const = default;
 };
 
+/// A text of which all copies are one: the parts of a job share theirs, and so do its ranks.
+class SharedText {
+public:
+  SharedText() : SharedText(std::string()) {}
+  SharedText(std::string text) : text(std::make_shared<const std::string>(std::move(text))) {}
+  SharedText(const char *text) : SharedText(std::string(text)) {}
+  SharedText(const SharedText &) = default; // which also moves: a text is never taken from anyone
+  SharedText &operator=(const SharedText &) = default;
+
+  const std::string &str() const { return *text; }
+  bool operator==(const SharedText &other) const { return *text == *other.text; }
+
+private:
+  std::shared_ptr<const std::string> text;
+};
+
 /// What the kernels were chosen for.
 struct Target {
   std::string instructionSet; ///< as the device spells it: avx2, avx512, ...
@@ -206,11 +228,13 @@ struct Target {
 };
 
 struct Executable {
+  // The same in all parts of a job.
   std::string weftVersion; ///< of the compiler that wrote it
   Target target;
-  Mesh mesh;             ///< of the ranks that run it together, all from this one file
-  std::string config;    ///< the resolved config, YAML
-  std::string tokenizer; ///< opaque here: what runtime/tokenizer reads; may be empty
+  Mesh mesh;            ///< of the ranks that run it together, all from this one file
+  SharedText config;    ///< the resolved config, YAML
+  SharedText tokenizer; ///< opaque here: what runtime/tokenizer reads; may be empty
+  // Of one part.
   MemoryPlan memory;
   std::vector<Variable> variables;
   std::vector<KernelEntry> kernels;

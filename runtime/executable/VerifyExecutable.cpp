@@ -172,6 +172,9 @@ absl::Status verifyVariables(const Executable &executable) {
         return broken(what, ": it is stored in zigzag; the parts of variables are contiguous");
     if (absl::Status status = verifyInitializer(variable); !status.ok())
       return status;
+    if (variable.pipelineOwner >= executable.mesh.pipelineRanks())
+      return broken(what, ": it belongs to pipeline rank ", variable.pipelineOwner, " of ",
+                    executable.mesh.pipelineRanks());
     ranges.push_back({range, &variable});
   }
   std::sort(ranges.begin(), ranges.end(), [](const auto &left, const auto &right) {

@@ -99,31 +99,37 @@ std::string describeRanks(const ParallelConfig &parallel) {
   return text;
 }
 
-std::string bannerLine(const Config &config, const Executable &executable) {
+std::string bannerLine(const Config &config, const std::vector<Executable> &parts) {
+  const Target &target = parts.front().target;
   return absl::StrFormat("weft %s   %s %s parameters   %s   %s   %s, %d thread%s%s", WEFT_VERSION,
                          config.model.program.empty() ? "llama" : config.model.program,
-                         countText(parameterCount(executable)), describeRanks(config.parallel),
-                         recipeText(config.precision.recipe), executable.target.instructionSet,
-                         executable.target.threads, executable.target.threads == 1 ? "" : "s",
-                         config.parallel.ranks() == 1 ? "" : " each");
+                         countText(parameterCount(parts)), describeRanks(config.parallel),
+                         recipeText(config.precision.recipe), target.instructionSet, target.threads,
+                         target.threads == 1 ? "" : "s", config.parallel.ranks() == 1 ? "" : " each");
 }
 
-std::string programLine(const Executable &executable, int64_t allocated, double compileSeconds,
-                        double peakFlops) {
-  const MemoryPlan &plan = executable.memory;
-  const int64_t ranks = executable.mesh.ranks();
-  std::string text;
-  if (compileSeconds > 0)
-    absl::StrAppendFormat(&text, "compiled in %.1f s   ", compileSeconds);
-  absl::StrAppend(&text, "peak ", formatBytes(static_cast<int64_t>(plan.peakBytes())),
-                  ranks == 1 ? " (" : " per rank (");
+std::string peakText(const std::vector<Executable> &parts) {
+  const size_t largest = largestPart(parts);
+  const MemoryPlan &plan = parts[largest].memory;
+  std::string text =
+      absl::StrCat("peak ", formatBytes(static_cast<int64_t>(plan.peakBytes())),
+                   parts.front().mesh.ranks() == 1 ? "" : " per rank",
+                   parts.size() == 1 ? "" : absl::StrCat(" on ", partText(parts, largest)), " (");
   const char *comma = "";
   for (const auto &[category, bytes] : categories(plan)) {
     absl::StrAppendFormat(&text, "%s%s %.1f", comma, category, static_cast<double>(bytes) / kMebibyte);
     comma = ", ";
   }
-  absl::StrAppendFormat(&text, "), allocated %s of %s bytes planned", formatCount(allocated),
-                        formatCount(ranks * static_cast<int64_t>(plan.arenaBytes())));
+  return text + ")";
+}
+
+std::string programLine(const std::string &peak, int64_t planned, int64_t allocated, double compileSeconds,
+                        double peakFlops) {
+  std::string text;
+  if (compileSeconds > 0)
+    absl::StrAppendFormat(&text, "compiled in %.1f s   ", compileSeconds);
+  absl::StrAppendFormat(&text, "%s, allocated %s of %s bytes planned", peak, formatCount(allocated),
+                        formatCount(planned));
   if (peakFlops > 0)
     absl::StrAppendFormat(&text, "   machine %.1f GFLOP/s", peakFlops * 1e-9);
   return text;

@@ -211,6 +211,61 @@ class RunFolder(PipelineTest):
         self.refuses(2, "run.weft was compiled with 3. Compile again: ", *self.training("a", "parallel.pipeline.size=2", file="run.weft"))
 
 
+class WholeProgram(PipelineTest):
+    """What one rank tells is told of all stages."""
+
+    def testADumpHoldsTheValuesOfAllStages(self):
+        """Products of the forward pass, of which no cut changes the names."""
+        dump = ("train.steps=2", "train.dump.steps=[2]", "train.dump.match=['model.layers.*/einsum/microbatch.[0-9]']")
+        dumped = re.search(r"dumped (\d+) values", self.trainOn("one", None, *dump))
+        for name in ("two", "there_and_back"):
+            self.assertIn(f"dumped {dumped[1]} values", self.trainOn(name, PIPELINES[name], *dump))
+            compared = self.passes("weft", "compare", "runs/one", f"runs/{name}")
+            self.assertIn(f"\n  equal: {dumped[1]} values\n", compared)
+            self.assertNotIn("not compared", compared)
+
+    def testAProfileShowsEveryStage(self):
+        printed = self.passes(*self.training("a", *self.settings(f"parallel.pipeline={PIPELINES['three']}", "train.steps=3")), "--profile")
+        for rank in range(3):
+            self.assertIn(f"pipeline rank {rank}: profile: one step, ", printed)
+        counted = re.findall(r"communication: one step, (\d+) bytes sent by this rank, (\d+) compiled", printed)
+        self.assertEqual(3, len(counted))
+        for seen, compiled in counted:
+            self.assertEqual(seen, compiled)
+
+    def testTheFirstValueThatIsNotFiniteIsThatOfOneDevice(self):
+        """In every schedule: by what a value depends on, not by when its rank came to it."""
+        sets = ("optimizer={kind: sgd, lr: 1.0e+6, clip_grad_norm: 0}", "lr_schedule.warmup_steps=0", "train.on_nonfinite=stop")
+        told = set()
+        for name in ("one", "two", "there_and_back"):
+            pipeline = (f"parallel.pipeline={PIPELINES[name]}",) if name != "one" else ()
+            done = self.refuses(6, "\nfirst in program order: ", *self.training(name, *self.settings(*pipeline, *sets)))
+            told.add(done.stderr[done.stderr.index("first in program order"):])
+        self.assertEqual(1, len(told), told)
+
+    def testMemoryIsExplainedRankByRank(self):
+        sets = [word for one in self.settings(f"parallel.pipeline={PIPELINES['there_and_back']}") for word in ("--set", one)]
+        text = self.passes("weft", "compile", "run.yaml", *sets, "--explain", "memory")
+        rows = re.findall(r"(?m)^  pipeline rank (\d) \(stages (\d), (\d)\) .* (\d+)$", text)
+        self.assertEqual([("0", "0", "3"), ("1", "1", "2")], [row[:3] for row in rows])
+        most = max(int(row[3]) for row in rows)
+        self.assertRegex(text, rf"memory: [\d.]+ MiB per rank on pipeline rank \d .*, which needs most, .* \({most} bytes\)")
+
+    def testRanksThatNeedLessMakeRoomForOthers(self):
+        """launch.memory_limit is of all ranks together, launch.memory_per_rank of each."""
+        sets = self.settings("parallel.pipeline={size: 4, layout: E t | t | t*3 | t L}", "train.steps=1", "eval.interval=0")
+        text = self.passes("weft", "compile", "run.yaml", "--explain", "memory", *(word for one in sets for word in ("--set", one)))
+        needed = [int(bytes) for bytes in re.findall(r"(?m)^  pipeline rank \d .* (\d+)$", text)]
+        self.assertEqual(4, len(needed))
+        self.assertLess(sum(needed), 4 * max(needed))
+        self.passes(*self.training("fits", *sets, f"launch.memory_limit={sum(needed)}"))
+        largest = needed.index(max(needed))
+        self.refuses(8, f"; pipeline rank {largest} (stage {largest}) needs most, ",
+                     *self.training("all", *sets, f"launch.memory_limit={sum(needed) - 1}"))
+        self.refuses(8, f"memory: pipeline rank {largest} (stage {largest}) needs ",
+                     *self.training("each", *sets, f"launch.memory_per_rank={max(needed) - 1}"))
+
+
 class ByHand(PipelineTest):
     """A program is cut at its boundaries."""
 

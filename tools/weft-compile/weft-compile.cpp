@@ -33,7 +33,8 @@ namespace {
 struct Arguments {
   std::string config, output, printAfter, reproducer, draw;
   std::vector<std::string> overrides, explain, match;
-  int64_t memoryLimit = 0, threads = 0;
+  weft::MemoryLimits limits;
+  int64_t threads = 0;
   std::optional<int64_t> verifiedRanks;
 };
 
@@ -83,8 +84,10 @@ absl::Status write(weft::Compiled &compiled, const std::string &file) {
   absl::StatusOr<std::unique_ptr<weft::Tokenizer>> tokenizer = weft::createTokenizer("bytes");
   if (!tokenizer.ok())
     return tokenizer.status();
-  compiled.executable.tokenizer = (*tokenizer)->serialize();
-  return weft::writeExecutable(compiled.executable, file);
+  const weft::SharedText serialized = (*tokenizer)->serialize();
+  for (weft::Executable &part : compiled.parts)
+    part.tokenizer = serialized;
+  return weft::writeExecutables(compiled.parts, file);
 }
 
 absl::Status compile(const Arguments &arguments) {
@@ -117,17 +120,15 @@ absl::Status compile(const Arguments &arguments) {
     if (what != "compilation")
       std::cout << explain(what, *compiled);
   if (arguments.verifiedRanks)
-    std::printf("command lists of %lld of %lld ranks agree: %lld collectives\n",
+    std::printf("command lists of %lld of %lld ranks agree: %lld calls\n",
                 static_cast<long long>(compiled->verifiedRanks),
-                static_cast<long long>(compiled->executable.mesh.ranks()),
+                static_cast<long long>(compiled->parts.front().mesh.ranks()),
                 static_cast<long long>(compiled->verifiedCalls));
   if (!arguments.draw.empty())
     if (absl::Status status = weft::writeFileTextAtomically(arguments.draw, compiled->picture); !status.ok())
       return weft::withExitCode(status, weft::ExitCode::Config);
-  if (arguments.memoryLimit > 0)
-    if (absl::Status status = weft::checkMemoryLimit(loaded->config, *compiled, arguments.memoryLimit);
-        !status.ok())
-      return status;
+  if (absl::Status status = weft::checkMemoryLimit(loaded->config, *compiled, arguments.limits); !status.ok())
+    return status;
   if (!arguments.output.empty()) {
     if (absl::Status status = write(*compiled, arguments.output); !status.ok())
       return status;
@@ -161,7 +162,14 @@ int main(int argc, char **argv) {
   arguments.match = {"*layers.0.*", "*embed*", "*head*", "boundary 0"};
   app.add_option("--match", arguments.match, "Shell patterns of the parameters and boundaries to draw")
       ->capture_default_str();
-  app.add_option("--memory-limit", arguments.memoryLimit, "Refuses a plan that needs more bytes than this");
+  app.add_option("--memory-per-rank", arguments.limits.perRank,
+                 "Refuses a plan that needs more bytes on a rank")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--memory-limit", arguments.limits.shared,
+                 "Refuses a plan that needs more bytes on --memory-ranks ranks together")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--memory-ranks", arguments.limits.ranks, "How many ranks share --memory-limit (default: 1)")
+      ->check(CLI::PositiveNumber);
   app.add_option(
          "--verify-ranks", arguments.verifiedRanks,
          "Ranks whose command lists are held against each other, and a line that says so: the first, the "

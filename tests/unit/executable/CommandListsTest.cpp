@@ -16,13 +16,12 @@ using ::testing::HasSubstr;
 class CommandLists : public ::testing::Test {
 protected:
   std::vector<CommandList> listsOf(std::vector<int64_t> ranks) {
-    absl::StatusOr<std::vector<CommandList>> lists = commandListsOf(executable, program(), ranks);
+    absl::StatusOr<std::vector<CommandList>> lists = commandListsOf({executable}, 0, ranks);
     EXPECT_TRUE(lists.ok()) << lists.status();
     return lists.ok() ? *std::move(lists) : std::vector<CommandList>();
   }
-  const Program &program() { return executable.programs[0]; }
   absl::Status verified(std::span<const CommandList> lists) {
-    return verifyCommandLists(executable, program(), lists);
+    return verifyCommandLists({executable}, 0, lists);
   }
   static GroupCall call(std::vector<int64_t> ranks, std::string text) {
     return {std::make_shared<const std::vector<int64_t>>(std::move(ranks)),
@@ -52,7 +51,7 @@ TEST_F(CommandLists, EqualCallsOfOneGroupAreEqual) {
 
 TEST_F(CommandLists, TheListsOfOneProgramMeet) {
   EXPECT_TRUE(verified(listsOf({0, 1, 2, 3})).ok());
-  absl::StatusOr<int64_t> calls = verifyCommandLists(executable, std::vector<int64_t>{0, 3});
+  absl::StatusOr<int64_t> calls = verifyCommandLists({executable}, std::vector<int64_t>{0, 3});
   ASSERT_TRUE(calls.ok()) << calls.status();
   EXPECT_EQ(*calls, 2 * 3);
 }
@@ -113,10 +112,103 @@ TEST_F(CommandLists, MembersWithoutAListComeInTime) {
 
 TEST_F(CommandLists, AKernelThatDoesNotFitARanksPlaceIsNamed) {
   executable.kernels[0].call.operands[0].shape = {3}; // a part of 6 over 4 ranks has 2
-  absl::StatusOr<std::vector<CommandList>> lists =
-      commandListsOf(executable, program(), std::vector<int64_t>{3});
+  absl::StatusOr<std::vector<CommandList>> lists = commandListsOf({executable}, 0, std::vector<int64_t>{3});
   EXPECT_THAT(std::string(lists.status().message()),
               AllOf(HasSubstr("rank 3, command 0 of step, at gather"), HasSubstr("all_gather")));
+}
+
+//===----------------------------------------------------------------------===//
+// Messages
+//===----------------------------------------------------------------------===//
+
+/// What a rank does with messages, in its order: `0>1` sends to rank 1, `0<1` receives from there; `.` behind
+/// it waits. Messages are of `type`.
+class MessageLists {
+public:
+  MessageLists &rank(int64_t rank, const std::vector<std::string> &steps, const std::string &type = "x") {
+    CommandList &list = lists.emplace_back();
+    list.rank = rank;
+    for (const std::string &step : steps) {
+      const int64_t left = step[0] - '0', right = step[2] - '0';
+      const bool sends = step[1] == '>', waits = step.back() == '.';
+      const std::vector<int64_t> ranks =
+          sends ? std::vector<int64_t>{left, right} : std::vector<int64_t>{right, left};
+      const LineStep kind = sends   ? waits ? LineStep::FinishSend : LineStep::Send
+                            : waits ? LineStep::FinishReceive
+                                    : LineStep::Receive;
+      list.entries.push_back({{std::make_shared<const std::vector<int64_t>>(ranks),
+                               std::make_shared<const std::string>(waits ? "" : type)},
+                              0,
+                              kind});
+    }
+    return *this;
+  }
+
+  std::string verified() const {
+    return std::string(verifyCommandLists({sampleMeshExecutable()}, 0, lists).message());
+  }
+
+private:
+  std::vector<CommandList> lists;
+};
+
+TEST(MessageLists, BothEndsMayBeginBeforeEitherWaits) {
+  EXPECT_EQ(MessageLists()
+                .rank(0, {"0>1", "0<1", "0>1", "0>1.", "0<1.", "0>1."})
+                .rank(1, {"1<0", "1<0.", "1>0", "1<0", "1>0.", "1<0."})
+                .verified(),
+            "");
+}
+
+TEST(MessageLists, AMessageThatNobodyReceivesIsRefused) {
+  EXPECT_EQ(MessageLists().rank(0, {"0>1", "0>1."}).rank(1, {}).verified(),
+            "command lists disagree: rank 0 waits for a message to rank 1 (command 0 of step, at gather), "
+            "while rank "
+            "1 has come to the end of its list. They would wait for ever");
+}
+
+TEST(MessageLists, AMessageThatNobodySendsIsRefused) {
+  EXPECT_THAT(MessageLists().rank(0, {}).rank(1, {"1<0", "1<0."}).verified(),
+              HasSubstr("rank 1 waits for a message from rank 0"));
+}
+
+TEST(MessageLists, AMessageThatIsNotWaitedForIsRefused) {
+  EXPECT_THAT(MessageLists().rank(0, {"0>1"}).rank(1, {"1<0", "1<0."}).verified(),
+              AllOf(HasSubstr("rank 0 sends message 1 to rank 1, x"), HasSubstr("never waits")));
+}
+
+TEST(MessageLists, AWaitWithoutAMessageIsRefused) {
+  EXPECT_THAT(MessageLists().rank(0, {"0>1", "0>1.", "0>1."}).rank(1, {"1<0", "1<0."}).verified(),
+              HasSubstr("it has begun no message there that it has not waited for"));
+}
+
+TEST(MessageLists, TheTwoEndsOfAMessageSayTheSame) {
+  EXPECT_THAT(MessageLists()
+                  .rank(0, {"0>1", "0>1."}, "tensor<4xf32>, at layer 1")
+                  .rank(1, {"1<0", "1<0."}, "tensor<8xf32>, at layer 1")
+                  .verified(),
+              AllOf(HasSubstr("rank 0 sends message 1 to rank 1, tensor<4xf32>, at layer 1"),
+                    HasSubstr("rank 1 receives message 1 from rank 0, tensor<8xf32>, at layer 1")));
+}
+
+/// Each would begin its message only when it has another's.
+TEST(MessageLists, ACycleOverThreeRanksIsRefused) {
+  const std::vector<std::string> zero = {"0<2", "0<2.", "0>1", "0>1."}, one = {"1<0", "1<0.", "1>2", "1>2."},
+                                 two = {"2<1", "2<1.", "2>0", "2>0."};
+  EXPECT_THAT(MessageLists().rank(0, zero).rank(1, one).rank(2, two).verified(),
+              HasSubstr("rank 0 waits for a message from rank 2"));
+  const std::vector<std::string> begun = {"2<1", "2>0", "2<1.", "2>0."};
+  EXPECT_EQ(MessageLists().rank(0, zero).rank(1, one).rank(2, begun).verified(), "");
+}
+
+TEST(MessageLists, EndsWithoutAListBeginTheirsInTime) {
+  EXPECT_EQ(MessageLists().rank(0, {"0>1", "0>1.", "0<3", "0<3."}).verified(), "");
+}
+
+TEST(SampleRanks, OfAPipelineAreWholeOnes) {
+  Mesh mesh{{{"p0", 4}, {"d0", 64}}, {{"pipeline", {0}}}};
+  EXPECT_THAT(sampleRanks(mesh, 2), ElementsAre(0, 64, 128, 192));
+  EXPECT_EQ(sampleRanks(mesh, 21).size(), 20u);
 }
 
 TEST(SampleRanks, AreAllOfFewAndTheSameOfMany) {
