@@ -48,7 +48,7 @@ int64_t countOps(ModuleOp module) {
 /// Holds the command lists of some ranks against each other, in their final form.
 absl::Status verifyRanks(int64_t count, Compiled &compiled) {
   std::vector<int64_t> ranks = sampleRanks(compiled.executable.mesh, count);
-  absl::StatusOr<int64_t> calls = verifyCommandLists(compiled.executable, ranks);
+  absl::StatusOr<int64_t> calls = verifyCommandLists(std::span(&compiled.executable, 1), ranks);
   if (!calls.ok())
     return calls.status();
   compiled.verifiedRanks = static_cast<int64_t>(ranks.size());

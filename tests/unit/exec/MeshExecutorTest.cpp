@@ -5,6 +5,7 @@
 #include "runtime/executable/Communication.h"
 #include "tests/unit/device/TestKernels.h"
 #include "tests/unit/executable/SampleMeshExecutable.h"
+#include "tests/unit/executable/SamplePipeline.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -87,6 +88,25 @@ TEST(MeshExecutor, RanksRunOneProgramOnTheirParts) {
                              ElementsAre(1141, 0)));
   EXPECT_THAT(highest, ElementsAre(ElementsAre(1126, 1121), ElementsAre(1126, 1121), ElementsAre(1141, 1136),
                                    ElementsAre(1141, 1136)));
+}
+
+TEST(MeshExecutor, RanksOfAPipelineRunTheirPartsAndSendWhatIsPredicted) {
+  auto partOfRank = [](int64_t rank) { return samplePipelinePart(rank / 2); };
+  std::vector<std::vector<float>> values(4);
+  std::vector<absl::Status> statuses = onEachRank(partOfRank, [&](Rank rank) {
+    std::span<float> variable = rank.executor.variable(0).as<float>();
+    std::fill(variable.begin(), variable.end(), static_cast<float>(rank.index + 1));
+    absl::Status status = rank.executor.run("step");
+    values[static_cast<size_t>(rank.index)] = valuesOf(rank.executor.variable(0));
+    const Executable &executable = rank.executor.executable();
+    EXPECT_EQ(rank.communicator.traffic(), trafficOf(executable, executable.programs[0]));
+    EXPECT_EQ(rank.communicator.traffic()[CollectiveOp::Send],
+              rank.index < 2 ? (Traffic::Count{2, 32}) : Traffic::Count());
+    return status;
+  });
+  EXPECT_THAT(statuses, ::testing::Each(absl::OkStatus()));
+  EXPECT_THAT(values, ElementsAre(ElementsAre(1, 1, 1, 1), ElementsAre(2, 2, 2, 2), ElementsAre(1, 1, 1, 1),
+                                  ElementsAre(2, 2, 2, 2)));
 }
 
 TEST(MeshExecutor, TheSameStepsGiveTheSameBits) {
