@@ -1,5 +1,6 @@
 #include "compiler/interpret/Variables.h"
 
+#include "compiler/interpret/PipelinePrograms.h"
 #include "compiler/interpret/Ranks.h"
 #include "dialects/nn/NnDialect.h"
 #include "kernels/reference/Casts.h"
@@ -39,21 +40,26 @@ LogicalResult addInitialValue(VariableOp op, uint64_t seed, Variables &variables
   if (!value.ok())
     return op.emitOpError() << std::string(value.status().message());
   reference::roundTo(*value, type->dtype);
-  variables[op.getSymName().str()] = *std::move(value);
-  return success();
+  auto [known, isNew] = variables.try_emplace(op.getSymName().str(), *std::move(value));
+  if (isNew || sameBits(known->second, *value))
+    return success();
+  return op.emitOpError() << "@" << op.getSymName()
+                          << " starts with another value or type than on a pipeline "
+                          << "rank before: it is one variable, and has one";
 }
 
 } // namespace
 
 FailureOr<Variables> initialVariables(ModuleOp module, uint64_t seed) {
   Variables variables;
-  for (Operation &op : *module.getBody()) {
-    if (auto parameter = dyn_cast<nn::ParameterOp>(op);
-        parameter && failed(addInitialValue(parameter, seed, variables)))
-      return failure();
-    if (auto state = dyn_cast<nn::StateOp>(op); state && failed(addInitialValue(state, seed, variables)))
-      return failure();
-  }
+  for (ModuleOp own : rankModules(module))
+    for (Operation &op : *own.getBody()) {
+      if (auto parameter = dyn_cast<nn::ParameterOp>(op);
+          parameter && failed(addInitialValue(parameter, seed, variables)))
+        return failure();
+      if (auto state = dyn_cast<nn::StateOp>(op); state && failed(addInitialValue(state, seed, variables)))
+        return failure();
+    }
   return variables;
 }
 

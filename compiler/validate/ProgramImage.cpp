@@ -2,6 +2,7 @@
 
 #include "compiler/interpret/Programs.h"
 #include "compiler/validate/VirtualRanks.h"
+#include "passes/analysis/PipelineModules.h"
 
 #include "absl/strings/str_cat.h"
 #include "mlir/IR/Diagnostics.h"
@@ -41,11 +42,15 @@ public:
 
   void carried(StringRef name, Type type, const MeshValue &value, const Ranks &ranks) override {
     absl::StatusOr<interpret::Tensor> whole = ranks.assemble(value, type);
-    if (whole.ok())
-      image.values["carried " + name.str()] = *std::move(whole);
-    else
+    if (!whole.ok()) {
       absl::StrAppend(&image.failure, "carried ", name.str(), ": ", std::string(whole.status().message()),
                       "\n");
+      return;
+    }
+    // What several ranks of a pipeline carry under one name is one value.
+    auto [known, isNew] = image.values.try_emplace("carried " + name.str(), *std::move(whole));
+    if (!isNew && !interpret::sameBits(known->second, *whole))
+      absl::StrAppend(&image.failure, "carried ", name.str(), ": differs between pipeline ranks\n");
   }
 
 private:
@@ -107,11 +112,11 @@ ProgramImage executeForImage(Operation *program, std::vector<interpret::Tensor> 
                              interpret::Variables variables) {
   ProgramImage image;
   ScopedDiagnosticHandler handler = collectFailures(program->getContext(), image);
-  absl::StatusOr<Executable> executable = executableOf(program->getParentOfType<ModuleOp>());
+  absl::StatusOr<std::vector<Executable>> parts = partsOf(jobModuleOf(program));
   std::vector<std::vector<interpret::Tensor>> runs;
   runs.push_back(std::move(inputs));
   absl::StatusOr<std::vector<std::vector<interpret::Tensor>>> outputs =
-      executable.ok() ? runOnVirtualRanks(*executable, program, runs, variables) : executable.status();
+      parts.ok() ? runOnVirtualRanks(*parts, program, runs, variables) : parts.status();
   if (!outputs.ok()) {
     absl::StrAppend(&image.failure, std::string(outputs.status().message()), "\n");
     return image;

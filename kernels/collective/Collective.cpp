@@ -12,6 +12,7 @@ using Factory = collective::KernelOrError (*)(const KernelCall &, const RankCont
 struct Row {
   std::string_view name;
   Factory create;
+  bool meetsRanks = true;
 };
 /// In the order of docs/kernels.md.
 constexpr std::array<Row, 14> kTable = {{{"all_gather", collective::createAllGather},
@@ -23,11 +24,11 @@ constexpr std::array<Row, 14> kTable = {{{"all_gather", collective::createAllGat
                                          {"send_wait", collective::createSendWait},
                                          {"receive", collective::createReceive},
                                          {"receive_wait", collective::createReceiveWait},
-                                         {"rank_slice", collective::createRankSlice},
-                                         {"rank_offset", collective::createRankOffset},
-                                         {"rank_valid", collective::createRankValid},
-                                         {"rank_first", collective::createRankFirst},
-                                         {"rank_mask", collective::createRankMask}}};
+                                         {"rank_slice", collective::createRankSlice, false},
+                                         {"rank_offset", collective::createRankOffset, false},
+                                         {"rank_valid", collective::createRankValid, false},
+                                         {"rank_first", collective::createRankFirst, false},
+                                         {"rank_mask", collective::createRankMask, false}}};
 
 const Row *findRow(std::string_view name) {
   for (const Row &row : kTable)
@@ -39,6 +40,11 @@ const Row *findRow(std::string_view name) {
 } // namespace
 
 bool isRankKernel(std::string_view name) { return findRow(name) != nullptr; }
+
+bool meetsOtherRanks(std::string_view name) {
+  const Row *row = findRow(name);
+  return row && row->meetsRanks;
+}
 
 std::optional<LineStep> lineStepOf(std::string_view name) {
   constexpr std::array<std::string_view, 4> names = {"send", "send_wait", "receive", "receive_wait"};

@@ -104,8 +104,8 @@ private:
   void eraseUnused() {
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
       auto launch = dyn_cast<sched::LaunchOp>(op);
-      if (launch && lineStepOf(launch.getKernel().str()))
-        continue; // another rank counts on it
+      if (launch && meetsOtherRanks(launch.getKernel().str()))
+        continue;
       if (op.use_empty() && (isMemoryEffectFree(&op) || launch || isa<nn::ReadOp, sched::LoadOp>(op)))
         op.erase();
     }

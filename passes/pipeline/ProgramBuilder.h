@@ -15,17 +15,23 @@ namespace weft {
 
 class ProgramBuilder {
 public:
-  ProgramBuilder(mlir::Operation *source, llvm::StringRef name, int64_t microbatches) : builder(source) {
-    program = sched::ProgramOp::create(builder, source->getLoc(), name, microbatches);
+  /// At the builder's place.
+  ProgramBuilder(mlir::OpBuilder at, mlir::Location location, llvm::StringRef name, int64_t microbatches)
+      : builder(at) {
+    program = sched::ProgramOp::create(builder, location, name, microbatches);
     builder.createBlock(&program.getBody());
   }
 
+  /// Behind the slots that there are.
   void addSlot(mlir::Location location, const llvm::Twine &name, sched::SlotKind kind, mlir::Type type,
                bool perMicrobatch = false) {
-    builder.setInsertionPointToEnd(&program.getBody().front());
-    sched::SlotOp::create(builder, location, builder.getStringAttr(name),
-                          sched::SlotKindAttr::get(builder.getContext(), kind), mlir::TypeAttr::get(type),
-                          perMicrobatch ? builder.getUnitAttr() : mlir::UnitAttr(), sched::PlaceAttr());
+    builder.setInsertionPointToStart(&program.getBody().front());
+    if (lastSlot)
+      builder.setInsertionPointAfter(lastSlot);
+    lastSlot =
+        sched::SlotOp::create(builder, location, builder.getStringAttr(name),
+                              sched::SlotKindAttr::get(builder.getContext(), kind), mlir::TypeAttr::get(type),
+                              perMicrobatch ? builder.getUnitAttr() : mlir::UnitAttr(), sched::PlaceAttr());
   }
 
   /// Moves the ops of `region`'s block into a new action and returns its block; arguments stay for the caller
@@ -36,9 +42,9 @@ public:
     return action;
   }
 
-  /// A new action that runs once each time that it is named; its block is empty.
-  mlir::Block &addEmptyAction(mlir::Location location, const llvm::Twine &name) {
-    sched::ActionOp action = createAction(location, name, false);
+  /// A new action; its block is empty.
+  mlir::Block &addEmptyAction(mlir::Location location, const llvm::Twine &name, bool perMicrobatch = false) {
+    sched::ActionOp action = createAction(location, name, perMicrobatch);
     mlir::OpBuilder::InsertionGuard guard(builder);
     return *builder.createBlock(&action.getBody());
   }
@@ -76,10 +82,10 @@ public:
 
   mlir::OpBuilder builder;
   sched::ProgramOp program;
-};
 
-/// The neutral element of a combiner of nn.carry, in the shape and type of `like`.
-mlir::Value neutralElement(nn::ValueBuilder &b, llvm::StringRef combiner, mlir::Value like);
+private:
+  sched::SlotOp lastSlot;
+};
 
 } // namespace weft
 

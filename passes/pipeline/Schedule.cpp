@@ -6,15 +6,12 @@
 //===----------------------------------------------------------------------===//
 #include "passes/pipeline/Schedule.h"
 
-#include "dialects/dist/Placement.h"
 #include "dialects/nn/NnDialect.h"
-#include "passes/pipeline/ProgramBuilder.h"
+#include "passes/pipeline/StepSlots.h"
 #include "passes/pipeline/TreeFolds.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
-
-#include <limits>
 
 using namespace mlir;
 
@@ -24,41 +21,17 @@ namespace weft {
 
 using namespace weft::nn;
 
-Value neutralElement(ValueBuilder &b, StringRef combiner, Value like) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  auto integer = dyn_cast<IntegerType>(tensorType(like).getElementType());
-  // -0.0 + x is x, where 0.0 + -0.0 would be 0.0.
-  if (combiner == "sum" || combiner == "tree")
-    return b.splat(like, integer ? 0.0 : -0.0);
-  if (!integer)
-    return b.splat(like, combiner == "max" ? -infinity : infinity);
-  APInt bound = combiner == "max" ? APInt::getSignedMinValue(integer.getWidth())
-                                  : APInt::getSignedMaxValue(integer.getWidth());
-  return b.create<ConstantOp>(cast<ElementsAttr>(Attribute(DenseElementsAttr::get(tensorType(like), bound))));
-}
-
 namespace {
-
-/// The type of `count` parts, stacked along a new first dimension.
-RankedTensorType stackOf(RankedTensorType part, int64_t count) {
-  SmallVector<int64_t> shape(dist::wholeShape(part));
-  shape.insert(shape.begin(), count);
-  dist::Placement placement = dist::placementOf(part);
-  if (!placement)
-    return RankedTensorType::get(shape, part.getElementType());
-  placement.splits.insert(placement.splits.begin(), dist::Split());
-  return dist::isLocal(part) ? dist::localType(shape, part.getElementType(), placement)
-                             : dist::globalType(shape, part.getElementType(), placement);
-}
 
 class StepScheduler {
 public:
   explicit StepScheduler(StepOp step)
       : step(step), microbatches(static_cast<int64_t>(step.getMicrobatches())),
-        program(step, step.getSymName(), microbatches), folds(program, microbatches) {}
+        program(OpBuilder(step), step.getLoc(), step.getSymName(), microbatches),
+        folds(program, microbatches) {}
 
   void run() {
-    collect();
+    inputs = inputsOf(step);
     addSlots();
     schedulePrepare();
     scheduleMicrobatch();
@@ -74,30 +47,15 @@ public:
   }
 
 private:
-  struct Input {
-    StringRef name;
-    RankedTensorType part;
-    bool perMicrobatch;
-  };
-
   struct Carried {
     std::string slot;
     StringRef combiner;
   };
 
-  void collect() {
-    for (auto [index, name] : llvm::enumerate(step.getInputNames())) {
-      auto part = cast<RankedTensorType>(step.getMicrobatch().getArgument(index).getType());
-      inputs.push_back(
-          {cast<StringAttr>(name).getValue(), part, step.getPrepare().getArgument(index).getType() != part});
-    }
-  }
-
   void addSlots() {
     Location location = step.getLoc();
-    for (const Input &input : inputs)
-      program.addSlot(location, "input/" + input.name, sched::SlotKind::input, input.part,
-                      input.perMicrobatch);
+    for (const StepInput &input : inputs)
+      program.addSlot(location, input.slot(), sched::SlotKind::input, input.part, input.perMicrobatch);
     auto prepared = cast<YieldOp>(step.getPrepare().front().getTerminator());
     for (auto [index, value] : llvm::enumerate(prepared.getValues()))
       program.addSlot(value.getLoc(), "prepared/" + Twine(index), sched::SlotKind::prepared, value.getType());
@@ -125,8 +83,12 @@ private:
     auto carry = cast<CarryOp>(step.getMicrobatch().front().getTerminator());
     sched::ActionOp action = program.addAction("prepare", step.getPrepare(), false);
     Block &block = action.getBody().front();
-    for (auto [index, input] : llvm::enumerate(inputs))
-      loadWhole(block, index, input);
+    for (auto [index, input] : llvm::enumerate(inputs)) {
+      BlockArgument argument = block.getArgument(index);
+      program.builder.setInsertionPointToStart(&block);
+      if (!argument.use_empty())
+        argument.replaceAllUsesWith(loadWhole(program.builder, argument.getLoc(), input, microbatches));
+    }
     block.eraseArguments(0, block.getNumArguments());
     for (auto [index, value] : llvm::enumerate(yield.getValues()))
       program.store(block, value.getLoc(), "prepared/" + Twine(index), value);
@@ -140,41 +102,14 @@ private:
     }
   }
 
-  /// Whether a microbatch adds to what those before it left in the slot.
-  bool accumulates(const Carried &entry) const {
-    return (entry.combiner == "tree" ? folds.blockSize() : microbatches) > 1;
-  }
-
-  /// All microbatches of an input, stacked: a concatenation of one load per microbatch.
-  void loadWhole(Block &block, unsigned index, const Input &input) {
-    std::string slot = ("input/" + input.name).str();
-    BlockArgument argument = block.getArgument(index);
-    if (!input.perMicrobatch || argument.use_empty()) {
-      if (!argument.use_empty())
-        program.loadArgument(block, index, slot);
-      return;
-    }
-    OpBuilder &builder = program.builder;
-    builder.setInsertionPointToStart(&block);
-    ValueBuilder b(builder, argument.getLoc());
-    RankedTensorType stacked = stackOf(input.part, 1);
-    SmallVector<Value> parts;
-    for (int64_t microbatch = 0; microbatch < microbatches; ++microbatch) {
-      Value part = sched::LoadOp::create(builder, argument.getLoc(), input.part, builder.getStringAttr(slot),
-                                         builder.getI64IntegerAttr(microbatch));
-      parts.push_back(b.create<ReshapeOp>(stacked, part));
-    }
-    argument.replaceAllUsesWith(
-        parts.size() == 1 ? parts.front()
-                          : b.create<ConcatenateOp>(stackOf(input.part, microbatches), parts, 0).getResult());
-  }
+  bool accumulates(const Carried &entry) const { return weft::accumulates(entry.combiner, microbatches); }
 
   void scheduleMicrobatch() {
     auto carry = cast<CarryOp>(step.getMicrobatch().front().getTerminator());
     sched::ActionOp action = program.addAction("forward_backward", step.getMicrobatch(), true);
     Block &block = action.getBody().front();
     for (auto [index, input] : llvm::enumerate(inputs))
-      program.loadArgument(block, index, "input/" + input.name);
+      program.loadArgument(block, index, input.slot());
     for (unsigned index = inputs.size(); index < block.getNumArguments(); ++index)
       program.loadArgument(block, index, "prepared/" + Twine(index - inputs.size()));
     block.eraseArguments(0, block.getNumArguments());
@@ -188,14 +123,9 @@ private:
   Value accumulate(CarryOp carry, StringRef slot, StringRef combiner, Value value) {
     OpBuilder &builder = program.builder;
     builder.setInsertionPoint(carry);
-    ValueBuilder b(builder, value.getLoc());
     Value before = sched::LoadOp::create(builder, value.getLoc(), value.getType(),
                                          builder.getStringAttr(slot), IntegerAttr());
-    if (combiner == "max")
-      return b.maximum(before, value);
-    if (combiner == "tree")
-      return b.binary<JoinOp>(before, value);
-    return combiner == "min" ? b.minimum(before, value) : b.add(before, value);
+    return combineCarried(builder, combiner, before, value);
   }
 
   void scheduleUpdate() {
@@ -223,7 +153,7 @@ private:
   int64_t microbatches;
   ProgramBuilder program;
   TreeFolds folds;
-  SmallVector<Input> inputs;
+  SmallVector<StepInput> inputs;
   SmallVector<Carried> carried;
 };
 
@@ -236,7 +166,7 @@ LogicalResult scheduleFunction(func::FuncOp function) {
   for (Type type : llvm::concat<const Type>(function.getArgumentTypes(), function.getResultTypes()))
     if (!isa<RankedTensorType>(type))
       return function.emitOpError() << "takes and returns tensors alone, got " << type;
-  ProgramBuilder program(function, function.getSymName(), 1);
+  ProgramBuilder program(OpBuilder(function), function.getLoc(), function.getSymName(), 1);
   auto nameOf = [](DictionaryAttr attributes, size_t index) {
     if (attributes)
       if (auto name = attributes.getAs<StringAttr>("nn.name"))

@@ -1,6 +1,7 @@
 #include "passes/pipeline/TreeFolds.h"
 
 #include "dialects/nn/NnDialect.h"
+#include "passes/pipeline/StepSlots.h"
 
 using namespace mlir;
 
@@ -18,7 +19,7 @@ void TreeFolds::addValue(StringRef slot, Value value) {
 
 void TreeFolds::addActions() {
   for (int level = 0; isNeeded() && level <= levels; ++level) {
-    Block &block = program.addEmptyAction(program.program.getLoc(), "fold_" + Twine(level));
+    Block &block = program.addEmptyAction(program.program.getLoc(), prefix + "fold_" + Twine(level));
     for (const Folded &value : values)
       foldInto(block, value, level);
   }
@@ -44,7 +45,7 @@ void TreeFolds::addRunAfter(int64_t microbatch) {
   if (!isNeeded() || (microbatch + 1) % microbatchesOfBlock != 0)
     return;
   auto blocks = static_cast<uint64_t>((microbatch + 1) / microbatchesOfBlock);
-  program.addRun("fold_" + Twine(llvm::countr_zero(blocks)));
+  program.addRun(prefix + "fold_" + Twine(llvm::countr_zero(blocks)));
 }
 
 } // namespace weft

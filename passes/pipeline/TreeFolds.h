@@ -20,12 +20,15 @@ namespace weft {
 
 class TreeFolds {
 public:
-  TreeFolds(ProgramBuilder &program, int64_t microbatches)
-      : program(program), levels(llvm::countr_zero(static_cast<uint64_t>(microbatches))),
-        microbatchesOfBlock(microbatches >> levels) {}
+  /// `prefix`: of the names of its actions, where a program has several counters.
+  TreeFolds(ProgramBuilder &program, int64_t microbatches, llvm::StringRef prefix = "")
+      : program(program), prefix(prefix), levels(llvm::countr_zero(static_cast<uint64_t>(microbatches))),
+        microbatchesOfBlock(blockSizeOf(microbatches)) {}
 
   /// Microbatches whose values add up in the slot before the counter takes them.
-  int64_t blockSize() const { return microbatchesOfBlock; }
+  static int64_t blockSizeOf(int64_t microbatches) {
+    return microbatches >> llvm::countr_zero(static_cast<uint64_t>(microbatches));
+  }
 
   /// A value that is folded by tree; adds the slots of its levels.
   void addValue(llvm::StringRef slot, mlir::Value value);
@@ -47,6 +50,7 @@ private:
   void foldInto(mlir::Block &block, const Folded &value, int level);
 
   ProgramBuilder &program;
+  std::string prefix;
   int levels; ///< how often the microbatches can be halved
   int64_t microbatchesOfBlock;
   llvm::SmallVector<Folded> values;

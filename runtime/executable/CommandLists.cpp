@@ -197,29 +197,10 @@ private:
   std::map<int64_t, std::map<uint32_t, Partners>> partnersOf;
 };
 
-/// Every pipeline rank has a part, and all parts the same programs.
-absl::Status checkParts(std::span<const Executable> parts) {
-  const size_t wanted = parts.empty() ? 1 : static_cast<size_t>(pipelineRanks(parts.front().mesh));
-  if (parts.size() != wanted)
-    return absl::InvalidArgumentError(
-        absl::StrCat("command lists of ", parts.size(), " parts, and a mesh of ", wanted, " pipeline ranks"));
-  auto nameOf = [](const Executable &part, size_t program) {
-    return program < part.programs.size() ? part.programs[program].name : std::string("none");
-  };
-  for (size_t part = 1; part < parts.size(); ++part)
-    for (size_t program = 0; program < std::max(parts[0].programs.size(), parts[part].programs.size());
-         ++program)
-      if (nameOf(parts[part], program) != nameOf(parts[0], program))
-        return absl::InvalidArgumentError(absl::StrCat(
-            "program ", program, " of pipeline rank ", part, " is ", nameOf(parts[part], program),
-            ", that of pipeline rank 0 is ", nameOf(parts[0], program)));
-  return absl::OkStatus();
-}
-
 /// Makes the lists of a job.
 class JobLists {
 public:
-  explicit JobLists(std::span<const Executable> parts) : parts(parts) {
+  explicit JobLists(const std::vector<Executable> &parts) : parts(parts) {
     for (const Executable &part : parts)
       makers.emplace_back(part, shared);
   }
@@ -227,7 +208,7 @@ public:
   absl::StatusOr<std::vector<CommandList>> make(size_t program, std::span<const int64_t> ranks) {
     std::vector<CommandList> lists;
     for (int64_t rank : ranks) {
-      const size_t part = pipelineRankOf(parts.front().mesh, rank);
+      const auto part = static_cast<size_t>(parts.front().mesh.pipelineRank(rank));
       absl::StatusOr<CommandList> list = makers[part].make(parts[part].programs[program], rank);
       if (!list.ok())
         return list.status();
@@ -237,31 +218,25 @@ public:
   }
 
 private:
-  std::span<const Executable> parts;
+  const std::vector<Executable> &parts;
   SharedTexts shared;
   std::vector<ListMaker> makers;
 };
 
 } // namespace
 
-absl::StatusOr<std::vector<CommandList>> commandListsOf(std::span<const Executable> parts, size_t program,
+absl::StatusOr<std::vector<CommandList>> commandListsOf(const std::vector<Executable> &parts, size_t program,
                                                         std::span<const int64_t> ranks) {
-  if (absl::Status status = checkParts(parts); !status.ok())
-    return status;
   return JobLists(parts).make(program, ranks);
 }
 
-absl::Status verifyCommandLists(std::span<const Executable> parts, size_t program,
+absl::Status verifyCommandLists(const std::vector<Executable> &parts, size_t program,
                                 std::span<const CommandList> lists) {
-  if (absl::Status status = checkParts(parts); !status.ok())
-    return status;
   return Meetings(parts, program, lists).run();
 }
 
-absl::StatusOr<int64_t> verifyCommandLists(std::span<const Executable> parts,
+absl::StatusOr<int64_t> verifyCommandLists(const std::vector<Executable> &parts,
                                            std::span<const int64_t> ranks) {
-  if (absl::Status status = checkParts(parts); !status.ok())
-    return status;
   int64_t calls = 0;
   JobLists all(parts);
   for (size_t program = 0; program < parts.front().programs.size(); ++program) {
@@ -285,10 +260,10 @@ std::vector<int64_t> sampleRanks(const Mesh &mesh, int64_t count) {
     return {chosen.begin(), chosen.end()};
   }
   auto choose = [&](int64_t rank) {
-    const std::vector<int64_t> pipeline = mesh.group(rank, mesh.axesOf("pipeline"));
+    const std::vector<int64_t> pipeline = mesh.group(rank, mesh.axesOf(kPipelineRole));
     chosen.insert(pipeline.begin(), pipeline.end());
   };
-  auto hasRoom = [&] { return static_cast<int64_t>(chosen.size()) + pipelineRanks(mesh) <= count; };
+  auto hasRoom = [&] { return static_cast<int64_t>(chosen.size()) + mesh.pipelineRanks() <= count; };
   std::mt19937_64 random(1);
   if (count > 0)
     choose(0);

@@ -49,21 +49,21 @@ struct CommandList {
   std::vector<Entry> entries; ///< in the order of the schedule
 };
 
-/// The lists of these ranks, each once and of the mesh, in the program of this index. A rank has it from the
-/// part of the job at its place along the role `pipeline`; without a pipeline there is one part.
-/// InvalidArgument, naming rank and command, when a kernel does not fit a rank's place in the mesh, or when
-/// the parts are not those of the mesh or have different programs. Each part has passed verify().
-absl::StatusOr<std::vector<CommandList>> commandListsOf(std::span<const Executable> parts, size_t program,
+/// The lists of these ranks, each once and of the mesh, in the program of this index, which every rank has
+/// from its part of the job. InvalidArgument, naming rank and command, when a kernel does not fit a rank's
+/// place in the mesh. The parts have passed verify().
+absl::StatusOr<std::vector<CommandList>> commandListsOf(const std::vector<Executable> &parts, size_t program,
                                                         std::span<const int64_t> ranks);
 
 /// OK if the lists complete together; ranks that have no list here come to every call and transfer in time.
 /// Else InvalidArgument with the two commands that disagree, or those of all ranks that wait in a ring.
 /// Linear in the length of the lists.
-absl::Status verifyCommandLists(std::span<const Executable> parts, size_t program,
+absl::Status verifyCommandLists(const std::vector<Executable> &parts, size_t program,
                                 std::span<const CommandList> lists);
 
 /// Both, for every program of the job. Returns how many calls the lists have in all.
-absl::StatusOr<int64_t> verifyCommandLists(std::span<const Executable> parts, std::span<const int64_t> ranks);
+absl::StatusOr<int64_t> verifyCommandLists(const std::vector<Executable> &parts,
+                                           std::span<const int64_t> ranks);
 
 /// `count` ranks of the mesh, ascending: all if there are no more, else the first, the last and others drawn
 /// at random, the same ones each time. With a pipeline they are whole pipelines, so that every transfer has

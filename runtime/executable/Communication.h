@@ -2,8 +2,8 @@
 //
 // Collectives are commands like any other, and a program's schedule says how often each of its actions runs.
 // So the bytes that a rank sends in one run of a program follow from the executable alone, and they are what
-// the communicator counts while it runs: both ask kernels/collective/Traffic.h. Every rank that runs the
-// executable sends as much as any other.
+// the communicator counts while it runs: both ask kernels/collective/Traffic.h. Every rank of one part of a
+// job sends as much as any other.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_EXECUTABLE_COMMUNICATION_H
@@ -38,8 +38,8 @@ std::vector<CommunicationRow> communicationOf(const Executable &executable, cons
 /// Calls and bytes of one run of the program, by operation.
 Traffic trafficOf(const Executable &executable, const Program &program);
 
-/// The table of --explain communication.
-std::string explainCommunication(const Executable &executable, const Program &program);
+/// The table of --explain communication, of the program of this index; one for each part of the job.
+std::string explainCommunication(const std::vector<Executable> &parts, size_t program);
 /// What the communicator counted in one run of the program, beside what was compiled, by operation.
 std::string compareTraffic(const Traffic &compiled, const Traffic &counted);
 

@@ -1,5 +1,7 @@
 #include "runtime/executable/Meetings.h"
 
+#include "runtime/executable/Parts.h"
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
@@ -19,14 +21,6 @@ std::string commandText(const Executable &executable, const Program &program,
                       location.empty() ? "" : absl::StrCat(", at ", location));
 }
 
-static std::span<const uint32_t> pipelineAxes(const Mesh &mesh) { return mesh.axesOf("pipeline"); }
-
-int64_t pipelineRanks(const Mesh &mesh) { return mesh.sizeOf(pipelineAxes(mesh)); }
-
-size_t pipelineRankOf(const Mesh &mesh, int64_t rank) {
-  return static_cast<size_t>(mesh.indexOf(rank, pipelineAxes(mesh)));
-}
-
 /// Which end of its line a rank is: 0 sends.
 static size_t endOf(LineStep step) { return step == LineStep::Send || step == LineStep::FinishSend ? 0 : 1; }
 
@@ -34,7 +28,7 @@ static absl::Status disagree(const std::string &first, const std::string &second
   return absl::InvalidArgumentError(absl::StrCat("command lists disagree: ", first, ", while ", second, end));
 }
 
-Meetings::Meetings(std::span<const Executable> parts, size_t program, std::span<const CommandList> lists)
+Meetings::Meetings(const std::vector<Executable> &parts, size_t program, std::span<const CommandList> lists)
     : parts(parts), program(program), lists(lists), next(lists.size()), hasArrived(lists.size()) {
   for (size_t list = 0; list < lists.size(); ++list)
     listOf[lists[list].rank] = list;
@@ -153,7 +147,7 @@ absl::StatusOr<bool> Meetings::finish(size_t list) {
 }
 
 std::string Meetings::describeCommand(size_t list, const Entry &entry) const {
-  const Executable &part = parts[pipelineRankOf(parts.front().mesh, lists[list].rank)];
+  const Executable &part = partOf(parts, lists[list].rank);
   return commandText(part, part.programs[program], entry);
 }
 

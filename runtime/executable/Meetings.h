@@ -23,13 +23,9 @@ namespace weft {
 std::string commandText(const Executable &executable, const Program &program,
                         const CommandList::Entry &entry);
 
-/// The number of ranks along the role `pipeline`, 1 without one, and a rank's place among them.
-int64_t pipelineRanks(const Mesh &mesh);
-size_t pipelineRankOf(const Mesh &mesh, int64_t rank);
-
 class Meetings {
 public:
-  Meetings(std::span<const Executable> parts, size_t program, std::span<const CommandList> lists);
+  Meetings(const std::vector<Executable> &parts, size_t program, std::span<const CommandList> lists);
 
   absl::Status run();
 
@@ -66,7 +62,7 @@ private:
   std::string describe(size_t list, const Entry &entry);
   std::string describe(size_t list);
 
-  std::span<const Executable> parts;
+  const std::vector<Executable> &parts;
   size_t program;
   std::span<const CommandList> lists;
   std::vector<size_t> next;     ///< entry of each list

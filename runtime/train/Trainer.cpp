@@ -7,6 +7,7 @@
 #include "runtime/train/Trainer.h"
 
 #include "runtime/executable/Communication.h"
+#include "runtime/executable/LogicalTime.h"
 #include "runtime/metrics/ConsoleLine.h"
 #include "runtime/metrics/HumanFormat.h"
 #include "runtime/metrics/LossPlot.h"
@@ -14,9 +15,9 @@
 #include "runtime/support/ExitCode.h"
 #include "runtime/train/DataRank.h"
 #include "runtime/train/ParameterNorms.h"
+#include "runtime/train/Profile.h"
 #include "runtime/train/RankAgreement.h"
 #include "runtime/train/SaveOnRanks.h"
-#include "runtime/train/ValueDump.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -39,6 +40,18 @@ double secondsSince(std::chrono::steady_clock::time_point start) {
 }
 
 } // namespace
+
+StepOrder StepOrder::of(const std::vector<Executable> &parts, const Config &config) {
+  const std::vector<Program> &programs = parts.front().programs;
+  StepOrder order;
+  for (uint32_t program = 0; program < programs.size(); ++program)
+    if (programs[program].name == "step") {
+      order.startTimes = startTimesOf(parts, program);
+      if (!config.train.dump.steps.empty())
+        order.values = namedValues(parts, ProgramHandle{program});
+    }
+  return order;
+}
 
 Trainer::Trainer(TrainerContext theContext, Progress theProgress, StepProgram theStep)
     : context(std::move(theContext)), progress(std::move(theProgress)), step(std::move(theStep)),
@@ -171,9 +184,9 @@ absl::Status Trainer::runWatched() {
     observer = [&watch](const CommandRecord &record) { watch->observe(record); };
   }
   absl::Status status;
-  if (leads() && std::find(dumped.begin(), dumped.end(), number) != dumped.end()) {
+  if (std::find(dumped.begin(), dumped.end(), number) != dumped.end()) {
     status = dump(number, observer);
-  } else if (context.profile && profile.empty() && !observer && number >= firstStep + kProfiledStep) {
+  } else if (context.profile && !isProfiled && !observer && number >= firstStep + kProfiledStep) {
     status = runProfiled();
   } else {
     context.executor.setObserver(observer);
@@ -189,28 +202,50 @@ absl::Status Trainer::runWatched() {
   return watched.status();
 }
 
-/// Times the step, and holds what the communicator counts against what was compiled.
+/// Times the step on one rank of each part, and holds what its communicator counts against what was compiled.
 absl::Status Trainer::runProfiled() {
-  const Traffic before = context.communicator.traffic();
-  absl::Status status = profile.watch(context.executor, [this] { return step.run(); });
-  const Traffic counted = context.communicator.traffic().since(before);
-  context.log.line(profile.table());
+  isProfiled = true;
   const Executable &executable = context.executor.executable();
-  if (status.ok() && executable.mesh.ranks() > 1)
-    context.log.line(
-        compareTraffic(trafficOf(executable, executable.programs[step.handle().index]), counted));
-  return status;
+  const Mesh &mesh = executable.mesh;
+  const int64_t rank = context.communicator.rank(), part = mesh.pipelineRank(rank);
+  std::string text;
+  if (ownsPart(mesh, rank, {}, part)) { // the first of those that run this part
+    Profile profile;
+    const Traffic before = context.communicator.traffic();
+    if (absl::Status status = profile.watch(context.executor, [this] { return step.run(); }); !status.ok())
+      return status;
+    const Traffic counted = context.communicator.traffic().since(before);
+    text = profile.table();
+    if (mesh.ranks() > 1)
+      absl::StrAppend(
+          &text, "\n",
+          compareTraffic(trafficOf(executable, executable.programs[step.handle().index]), counted));
+  } else if (absl::Status status = step.run(); !status.ok()) {
+    return status;
+  }
+  absl::StatusOr<std::vector<std::string>> texts = gatherTexts(context.communicator, text);
+  if (!texts.ok())
+    return texts.status();
+  for (size_t other = 0; leads() && other < texts->size(); ++other)
+    if (!(*texts)[other].empty())
+      context.log.line(mesh.pipelineRanks() == 1
+                           ? (*texts)[other]
+                           : absl::StrCat("pipeline rank ", mesh.pipelineRank(static_cast<int64_t>(other)),
+                                          ": ", (*texts)[other]));
+  return absl::OkStatus();
 }
 
 absl::Status Trainer::dump(int64_t number, const CommandObserver &observer) {
-  if (absl::Status status = makeFolders(context.folder.dumps()); !status.ok())
+  if (absl::Status status = leads() ? makeFolders(context.folder.dumps()) : absl::OkStatus(); !status.ok())
     return status;
   const std::string file = context.folder.dump(number);
   absl::StatusOr<int64_t> values =
-      dumpStep(context.executor, step, context.config.train.dump.match, file, observer);
+      dumpStep(context.executor, step, {context.order.values, context.config.train.dump.match, file},
+               context.communicator, observer);
   if (!values.ok())
     return values.status();
-  context.log.line(absl::StrCat("dumped ", *values, " values of step ", number, " to ", file));
+  if (leads())
+    context.log.line(absl::StrCat("dumped ", *values, " values of step ", number, " to ", file));
   return absl::OkStatus();
 }
 
@@ -253,7 +288,10 @@ absl::Status Trainer::reportNonFinite(const StepResult &result) {
 /// Which value was the first that is not finite, and the samples that led to it; the same on every rank, told
 /// by the rank on which it came first.
 absl::StatusOr<std::string> Trainer::examineNonFinite() {
-  absl::StatusOr<std::optional<FirstNonFinite>> found = findFirstNonFinite(context.executor, step, scalars);
+  const auto part =
+      static_cast<size_t>(context.executor.executable().mesh.pipelineRank(context.communicator.rank()));
+  absl::StatusOr<std::optional<FirstNonFinite>> found =
+      findFirstNonFinite(context.executor, step, scalars, context.order.startTimes[part]);
   if (!found.ok())
     return found.status();
   const std::optional<FirstNonFinite> &first = *found;
@@ -315,8 +353,7 @@ StepMetrics Trainer::metricsOf(const StepResult &result) {
     record.mfu = achieved / context.peakFlops;
   }
   // Of the ranks in this process, whose resident memory stands beside it.
-  record.memoryBytes =
-      context.ranksHere * static_cast<int64_t>(context.executor.executable().memory.peakBytes());
+  record.memoryBytes = context.peakBytes;
   record.residentBytes = residentBytes().value_or(0);
   record.consumedTokens = progress.step * tokensPerStep;
   record.time = absl::ToDoubleSeconds(absl::Now() - absl::UnixEpoch());
@@ -391,7 +428,7 @@ absl::Status Trainer::finish() {
   if (drawn.ok())
     absl::StrAppend(&text, "   curve: ", context.folder.curve());
   context.log.line(text);
-  if (context.profile && profile.empty())
+  if (context.profile && !isProfiled)
     context.log.warning(
         "no profile: it takes the third step of a job, or a later one without a dump or norms");
   if (!drawn.ok()) // what counts is saved

@@ -19,17 +19,26 @@
 #include "runtime/tokenizer/Tokenizer.h"
 #include "runtime/train/Anomaly.h"
 #include "runtime/train/Evaluator.h"
-#include "runtime/train/Profile.h"
 #include "runtime/train/Resume.h"
 #include "runtime/train/RunFolder.h"
 #include "runtime/train/RunLog.h"
 #include "runtime/train/StepProgram.h"
+#include "runtime/train/ValueDump.h"
 
 #include <functional>
 #include <memory>
 #include <optional>
 
 namespace weft {
+
+/// What comes first in a step of the whole job, of which a rank has a part.
+struct StepOrder {
+  std::vector<std::vector<int64_t>> startTimes; ///< by part: LogicalTime.h
+  std::vector<NamedValue> values;               ///< of all parts; none where nothing is to be dumped
+
+  /// Empty for a job without a program `step`.
+  static StepOrder of(const std::vector<Executable> &parts, const Config &config);
+};
 
 /// What a trainer works with. All of it outlives the trainer.
 struct TrainerContext {
@@ -43,8 +52,9 @@ struct TrainerContext {
   RunIdentity identity;
   std::optional<double> flopsPerToken; ///< absent: no mfu
   double peakFlops = 0;                ///< of this job's threads
-  int ranksHere = 1;                   ///< ranks of the job in this process
-  bool profile = false;                ///< on rank 0
+  int64_t peakBytes = 0;               ///< planned, of the ranks of the job in this process
+  const StepOrder &order;
+  bool profile = false;                ///< on all ranks
   std::function<bool()> stopRequested; ///< asked after each step
 };
 
@@ -93,7 +103,7 @@ private:
   std::optional<Evaluation> evaluation; ///< of the step at hand
   std::optional<Evaluation> lastEvaluation;
   std::vector<std::pair<std::string, double>> norms; ///< of the step at hand
-  Profile profile;
+  bool isProfiled = false;
   int64_t firstStep;
   int64_t savedStep = -1;
   double saveSeconds = 0;

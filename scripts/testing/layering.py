@@ -3,6 +3,7 @@
     tools -> compiler -> passes -> dialects         tools -> runtime -> kernels
     compiler -> runtime/config                      passes/{fuse,memory} -> kernels (signatures, workspaces)
     passes/emit -> runtime/executable               compiler/interpret -> kernels/reference
+    passes/pipeline/schedules -> runtime/support: what a schedule asks of its shape is checked with the run file
     compiler/validate -> runtime/{exec,device,comm}: what is compiled is run
 runtime/, kernels/ and tools/weft see no MLIR or LLVM. Each violation is named with file and line.
 """
@@ -22,6 +23,7 @@ ARROWS = {
     "passes/analysis": ["kernels/common"],
     "passes/fuse": ["kernels"],
     "passes/memory": ["kernels"],
+    "passes/pipeline/schedules": ["runtime/support"],
     "passes/emit": ["runtime/executable", "runtime/support"],
     "compiler": ["passes", "dialects", "runtime/config", "runtime/executable", "runtime/support"],
     "compiler/interpret": ["kernels/reference", "kernels/common"],

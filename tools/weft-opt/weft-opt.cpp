@@ -35,6 +35,8 @@ int main(int argc, char **argv) {
   weft::registerPlacePass();
   weft::registerPartitionPass();
   weft::registerSchedulePass();
+  weft::registerCutPass();
+  weft::registerVerifyMessagesPass();
   weft::registerFusePass();
   weft::registerMemoryPass();
   if (absl::Status status = weft::cpu::useInstructionSet(weft::cpu::InstructionSet::AVX2); !status.ok())

@@ -107,15 +107,15 @@ FailureOr<Trajectory> interpretSteps(ModuleOp module, const Start &start) {
 }
 
 absl::StatusOr<Trajectory> executeSteps(ModuleOp planned, const Start &start, bool losesAnElement) {
-  absl::StatusOr<Executable> executable = executableOf(planned);
-  if (!executable.ok())
-    return executable.status();
+  absl::StatusOr<std::vector<Executable>> parts = partsOf(planned);
+  if (!parts.ok())
+    return parts.status();
   Operation *step = *llvm::find_if(interpret::programsOf(planned), [](Operation *program) {
     return interpret::programName(program) == "step";
   });
   interpret::Variables variables = start.variables;
   absl::StatusOr<std::vector<std::vector<Tensor>>> outputs =
-      runOnVirtualRanks(*executable, step, start.inputs, variables, {losesAnElement});
+      runOnVirtualRanks(*parts, step, start.inputs, variables, {losesAnElement});
   if (!outputs.ok())
     return outputs.status();
   Trajectory trajectory;

@@ -16,12 +16,13 @@ using ::testing::HasSubstr;
 class CommandLists : public ::testing::Test {
 protected:
   std::vector<CommandList> listsOf(std::vector<int64_t> ranks) {
-    absl::StatusOr<std::vector<CommandList>> lists = commandListsOf(parts(), 0, ranks);
+    absl::StatusOr<std::vector<CommandList>> lists = commandListsOf({executable}, 0, ranks);
     EXPECT_TRUE(lists.ok()) << lists.status();
     return lists.ok() ? *std::move(lists) : std::vector<CommandList>();
   }
-  std::span<const Executable> parts() { return {&executable, 1}; }
-  absl::Status verified(std::span<const CommandList> lists) { return verifyCommandLists(parts(), 0, lists); }
+  absl::Status verified(std::span<const CommandList> lists) {
+    return verifyCommandLists({executable}, 0, lists);
+  }
   static GroupCall call(std::vector<int64_t> ranks, std::string text) {
     return {std::make_shared<const std::vector<int64_t>>(std::move(ranks)),
             std::make_shared<const std::string>(std::move(text))};
@@ -50,7 +51,7 @@ TEST_F(CommandLists, EqualCallsOfOneGroupAreEqual) {
 
 TEST_F(CommandLists, TheListsOfOneProgramMeet) {
   EXPECT_TRUE(verified(listsOf({0, 1, 2, 3})).ok());
-  absl::StatusOr<int64_t> calls = verifyCommandLists(parts(), std::vector<int64_t>{0, 3});
+  absl::StatusOr<int64_t> calls = verifyCommandLists({executable}, std::vector<int64_t>{0, 3});
   ASSERT_TRUE(calls.ok()) << calls.status();
   EXPECT_EQ(*calls, 2 * 3);
 }
@@ -117,9 +118,19 @@ TEST_F(CommandLists, MembersWithoutAListComeInTime) {
 
 TEST_F(CommandLists, AKernelThatDoesNotFitARanksPlaceIsNamed) {
   executable.kernels[0].call.operands[0].shape = {3}; // a part of 6 over 4 ranks has 2
-  absl::StatusOr<std::vector<CommandList>> lists = commandListsOf(parts(), 0, std::vector<int64_t>{3});
+  absl::StatusOr<std::vector<CommandList>> lists = commandListsOf({executable}, 0, std::vector<int64_t>{3});
   EXPECT_THAT(std::string(lists.status().message()),
               AllOf(HasSubstr("rank 3, command 0 of step, at gather"), HasSubstr("all_gather")));
+}
+
+TEST(SampleRanks, OfAPipelineAreWholeOnes) {
+  Mesh mesh{{{"p0", 4}, {"d0", 64}}, {{"pipeline", {0}}}};
+  EXPECT_THAT(sampleRanks(mesh, 2), ElementsAre(0, 64, 128, 192));
+  std::vector<int64_t> ranks = sampleRanks(mesh, 21);
+  EXPECT_EQ(ranks.size(), 20u);
+  for (int64_t rank : ranks)
+    EXPECT_THAT(ranks, ::testing::Contains((rank + 64) % 256));
+  EXPECT_TRUE(sampleRanks(mesh, 0).empty());
 }
 
 TEST(SampleRanks, AreAllOfFewAndTheSameOfMany) {
@@ -131,17 +142,6 @@ TEST(SampleRanks, AreAllOfFewAndTheSameOfMany) {
   EXPECT_EQ(ranks.front(), 0);
   EXPECT_EQ(ranks.back(), 4095);
   EXPECT_EQ(ranks, sampleRanks(mesh, 20));
-  EXPECT_TRUE(sampleRanks(mesh, 0).empty());
-}
-
-TEST(SampleRanks, AreWholePipelines) {
-  const Mesh mesh{{{"p0", 4}, {"d0", 1024}}, {{"pipeline", {0}}}};
-  EXPECT_THAT(sampleRanks(mesh, 1), ElementsAre(0, 1024, 2048, 3072));
-  EXPECT_THAT(sampleRanks(mesh, 11), ElementsAre(0, 1023, 1024, 2047, 2048, 3071, 3072, 4095));
-  std::vector<int64_t> ranks = sampleRanks(mesh, 20);
-  EXPECT_EQ(ranks.size(), 20);
-  for (int64_t rank : ranks)
-    EXPECT_THAT(ranks, ::testing::Contains((rank + 1024) % 4096));
 }
 
 } // namespace

@@ -20,14 +20,13 @@ class Transfers : public ::testing::Test {
 protected:
   /// On `ranks` ranks that run the first sample, with lists made by hand.
   absl::Status verified(const std::vector<CommandList> &lists) {
-    return verifyCommandLists(oneRank(), 0, lists);
+    return verifyCommandLists({executable}, 0, lists);
   }
   std::string refusal(const std::vector<CommandList> &lists) {
     absl::Status status = verified(lists);
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
     return std::string(status.message());
   }
-  std::span<const Executable> oneRank() { return {&executable, 1}; }
 
   static Entry entry(LineStep step, int64_t peer, uint32_t command, const char *text = nullptr) {
     Entry made{{}, command, step, peer};
@@ -92,20 +91,6 @@ TEST_F(Transfers, OfRanksWithoutAListComeInTime) {
   EXPECT_TRUE(verifyCommandLists(std::vector<Executable>{samplePipelinePart(0), samplePipelinePart(1)},
                                  std::vector<int64_t>{2})
                   .ok());
-}
-
-TEST_F(Transfers, PartsAreThoseOfTheMeshAndHaveTheSamePrograms) {
-  std::vector<Executable> parts = {samplePipelinePart(0)};
-  const std::vector<int64_t> ranks = {0};
-  EXPECT_EQ(verifyCommandLists(parts, ranks).status().message(),
-            "command lists of 1 parts, and a mesh of 2 pipeline ranks");
-  parts.push_back(samplePipelinePart(1));
-  parts[1].programs[0].name = "evaluate";
-  EXPECT_EQ(verifyCommandLists(parts, ranks).status().message(),
-            "program 0 of pipeline rank 1 is evaluate, that of pipeline rank 0 is step");
-  parts[1].programs.clear();
-  EXPECT_EQ(commandListsOf(parts, 0, ranks).status().message(),
-            "program 0 of pipeline rank 1 is none, that of pipeline rank 0 is step");
 }
 
 TEST_F(Transfers, MayCrossSinceTheyOnlyBegin) {

@@ -1,5 +1,5 @@
 //===- ScheduleViewsTest.cpp - Table, picture, trace, figures -------------===//
-#include "compiler/schedule/ResolveSchedule.h"
+#include "passes/pipeline/schedules/ResolveSchedule.h"
 #include "compiler/schedule/ScheduleReport.h"
 #include "compiler/schedule/ScheduleSvg.h"
 #include "compiler/schedule/ScheduleTable.h"

@@ -4,8 +4,8 @@
 // back is verified, and holds no more than the limit.
 //
 //===----------------------------------------------------------------------===//
-#ifndef WEFT_COMPILER_SCHEDULE_RESOLVESCHEDULE_H
-#define WEFT_COMPILER_SCHEDULE_RESOLVESCHEDULE_H
+#ifndef WEFT_PASSES_PIPELINE_SCHEDULES_RESOLVESCHEDULE_H
+#define WEFT_PASSES_PIPELINE_SCHEDULES_RESOLVESCHEDULE_H
 
 #include "passes/pipeline/schedules/Generators.h"
 #include "passes/pipeline/schedules/Timeline.h"
@@ -41,4 +41,4 @@ int heldChunks(double heldLimit, int chunks);
 
 } // namespace weft
 
-#endif // WEFT_COMPILER_SCHEDULE_RESOLVESCHEDULE_H
+#endif // WEFT_PASSES_PIPELINE_SCHEDULES_RESOLVESCHEDULE_H
