@@ -218,11 +218,10 @@ absl::Status trainRank(const TrainRequest &request, const Job &job, RunLog &log,
     return progress.status();
   log.line(absl::StrCat(describeData(job.loaded.config, *job.data), "   resuming: ",
                         job.resume ? job.resume->folder() : std::string("nothing to resume")));
-  TrainerContext context{
-      job.loaded.config,    job.folder,    executor,  job.data,
-      *job.tokenizer,       communicator,  log,       std::move(identity),
-      job.flopsPerToken,    job.peakFlops, ranksHere, request.profile && communicator.rank() == 0,
-      request.stopRequested};
+  TrainerContext context{job.loaded.config,    job.folder,    executor,  job.data,
+                         *job.tokenizer,       communicator,  log,       std::move(identity),
+                         job.flopsPerToken,    job.peakFlops, ranksHere, request.profile,
+                         request.stopRequested};
   absl::StatusOr<std::unique_ptr<Trainer>> trainer =
       Trainer::create(std::move(context), *std::move(progress));
   if (!trainer.ok())

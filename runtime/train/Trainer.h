@@ -19,7 +19,6 @@
 #include "runtime/tokenizer/Tokenizer.h"
 #include "runtime/train/Anomaly.h"
 #include "runtime/train/Evaluator.h"
-#include "runtime/train/Profile.h"
 #include "runtime/train/Resume.h"
 #include "runtime/train/RunFolder.h"
 #include "runtime/train/RunLog.h"
@@ -44,7 +43,7 @@ struct TrainerContext {
   std::optional<double> flopsPerToken; ///< absent: no mfu
   double peakFlops = 0;                ///< of this job's threads
   int ranksHere = 1;                   ///< ranks of the job in this process
-  bool profile = false;                ///< on rank 0
+  bool profile = false;                ///< one step, on all ranks
   std::function<bool()> stopRequested; ///< asked after each step
 };
 
@@ -66,7 +65,7 @@ private:
   absl::Status runStep(bool &stop);
   absl::Status computeStep(StepResult &result);
   absl::Status runWatched();
-  absl::Status runProfiled();
+  absl::Status runProfiled(int64_t number);
   absl::Status dump(int64_t number, const CommandObserver &observer);
   absl::Status handleAnomalies(const StepResult &result);
   absl::Status reportNonFinite(const StepResult &result);
@@ -93,7 +92,7 @@ private:
   std::optional<Evaluation> evaluation; ///< of the step at hand
   std::optional<Evaluation> lastEvaluation;
   std::vector<std::pair<std::string, double>> norms; ///< of the step at hand
-  Profile profile;
+  bool wasProfiled = false;
   int64_t firstStep;
   int64_t savedStep = -1;
   double saveSeconds = 0;
