@@ -24,7 +24,8 @@ namespace weft {
 
 /// True for the names of these kernels.
 bool isRankKernel(std::string_view name);
-/// Of those, the collectives and messages: other ranks count on each of them, whether or not its result is used.
+/// Of those, the collectives and messages: other ranks count on each of them, whether or not its result is
+/// used.
 bool meetsOtherRanks(std::string_view name);
 
 /// What a kernel does on a line (Line.h): it acts, whether or not anybody uses a result of it.

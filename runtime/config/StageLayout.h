@@ -3,8 +3,8 @@
 // A layout says where the model is cut: "E t*3 | t*4 | t*4 | t*3 L" is the embedding, decoder layers, borders
 // between stages, and the final norm with the head. A number of stages means as even as can be: embedding and
 // head count as a layer each, and what does not divide makes the first stages one longer. No layer is ever
-// dropped. With auto there are as many as the schedule is made for; the compiler, which knows what layers cost,
-// moves the borders of the even layout.
+// dropped. With auto there are as many as the schedule is made for; the compiler, which knows what layers
+// cost, moves the borders of the even layout.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_CONFIG_STAGELAYOUT_H
