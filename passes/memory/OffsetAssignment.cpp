@@ -4,7 +4,10 @@
 #include "llvm/ADT/Sequence.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <tuple>
+#include <vector>
 
 namespace weft {
 namespace {
@@ -23,56 +26,68 @@ void findLowerBound(llvm::ArrayRef<Lifetime> lifetimes, OffsetPlan &plan) {
   }
 }
 
-/// The buffers at one offset. They share their first byte, so no two of them live together.
-class Row {
+/// The buffers placed so far, by offset. Those at one offset share their first byte, so no two of them live
+/// together.
+class Rows {
 public:
-  /// Where the last of those ends that live together with `lifetime`; 0 if none does.
-  int64_t topBeside(const Lifetime &lifetime) const {
-    int64_t top = 0;
-    auto next = llvm::upper_bound(entries, lifetime.end, beginsBehind);
-    while (next != entries.begin() && (--next)->end >= lifetime.begin)
-      top = std::max(top, next->top);
-    return top;
+  /// The lowest offset at which `lifetime` has room.
+  int64_t lowestGap(const Lifetime &lifetime) const {
+    int64_t offset = 0;
+    for (size_t row = 0; row < starts.size() && starts[row] < offset + lifetime.bytes; ++row)
+      offset = std::max(offset, topBeside(rows[row], lifetime));
+    return offset;
   }
 
   void add(const Lifetime &lifetime, int64_t offset) {
-    entries.insert(llvm::upper_bound(entries, lifetime.begin, beginsBehind),
-                   {lifetime.begin, lifetime.end, offset + lifetime.bytes});
+    const auto start = llvm::lower_bound(starts, offset);
+    const auto index = start - starts.begin();
+    if (start == starts.end() || *start != offset) {
+      starts.insert(start, offset);
+      rows.emplace(rows.begin() + index);
+    }
+    Row &row = rows[index];
+    row.insert(llvm::upper_bound(row, lifetime.begin, beginsBehind),
+               {lifetime.begin, lifetime.end, offset + lifetime.bytes});
   }
 
 private:
   struct Entry {
     int64_t begin, end, top;
   };
+  using Row = std::vector<Entry>; // by begin, and so by end
   static bool beginsBehind(int64_t command, const Entry &entry) { return command < entry.begin; }
-  llvm::SmallVector<Entry, 4> entries; // by begin, and so by end
+
+  /// Where the last of those ends that live together with `lifetime`; 0 if none does.
+  static int64_t topBeside(const Row &row, const Lifetime &lifetime) {
+    int64_t top = 0;
+    auto next = llvm::upper_bound(row, lifetime.end, beginsBehind);
+    while (next != row.begin() && (--next)->end >= lifetime.begin)
+      top = std::max(top, next->top);
+    return top;
+  }
+
+  std::vector<int64_t> starts;
+  std::vector<Row> rows;
 };
 
-struct Offsets {
-  llvm::SmallVector<int64_t> offsets;
+/// Each buffer in turn at the lowest gap that fits, as long as the peak is below that of `plan`, which then
+/// has these offsets.
+void placeInOrder(llvm::ArrayRef<Lifetime> lifetimes, llvm::ArrayRef<size_t> order, OffsetPlan &plan) {
+  llvm::SmallVector<int64_t> offsets(lifetimes.size(), 0);
   int64_t peakBytes = 0;
-};
-
-/// Each buffer in turn at the lowest gap that fits.
-Offsets placeInOrder(llvm::ArrayRef<Lifetime> lifetimes, llvm::ArrayRef<size_t> order) {
-  Offsets placed;
-  placed.offsets.assign(lifetimes.size(), 0);
-  std::map<int64_t, Row> rows; // by offset
+  Rows rows;
   for (size_t index : order) {
     const Lifetime &own = lifetimes[index];
     if (own.bytes == 0)
       continue;
-    int64_t offset = 0;
-    for (const auto &[start, row] : rows) {
-      if (start >= offset + own.bytes)
-        break;
-      offset = std::max(offset, row.topBeside(own));
-    }
-    placed.offsets[index] = offset;
-    placed.peakBytes = std::max(placed.peakBytes, offset + own.bytes);
-    rows[offset].add(own, offset);
+    const int64_t offset = offsets[index] = rows.lowestGap(own);
+    peakBytes = std::max(peakBytes, offset + own.bytes);
+    if (peakBytes >= plan.peakBytes)
+      return;
+    rows.add(own, offset);
   }
-  return placed;
+  plan.offsets = std::move(offsets);
+  plan.peakBytes = peakBytes;
 }
 
 /// What comes first: the lower key, then who begins first.
@@ -88,17 +103,14 @@ constexpr OrderKey kOrders[] = {
 OffsetPlan assignOffsets(llvm::ArrayRef<Lifetime> lifetimes) {
   OffsetPlan plan;
   findLowerBound(lifetimes, plan);
+  plan.peakBytes = std::numeric_limits<int64_t>::max();
   auto order = llvm::to_vector(llvm::seq<size_t>(0, lifetimes.size()));
   for (OrderKey key : kOrders) {
     llvm::sort(order, [&](size_t a, size_t b) {
       return std::tuple(key(lifetimes[a]), lifetimes[a].begin, a) <
              std::tuple(key(lifetimes[b]), lifetimes[b].begin, b);
     });
-    Offsets placed = placeInOrder(lifetimes, order);
-    if (plan.offsets.empty() || placed.peakBytes < plan.peakBytes) {
-      plan.offsets = std::move(placed.offsets);
-      plan.peakBytes = placed.peakBytes;
-    }
+    placeInOrder(lifetimes, order, plan);
     if (plan.peakBytes == plan.lowerBound)
       break;
   }
