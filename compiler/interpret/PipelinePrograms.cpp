@@ -1,6 +1,7 @@
 #include "compiler/interpret/PipelinePrograms.h"
 
 #include "compiler/interpret/Ranks.h"
+#include "passes/analysis/PipelineModules.h"
 
 #include "llvm/ADT/StringSet.h"
 
@@ -8,13 +9,6 @@ using namespace mlir;
 
 namespace weft::interpret {
 namespace {
-
-std::optional<int64_t> attributeOf(ModuleOp module) {
-  auto rank = module ? module->getAttrOfType<IntegerAttr>(sched::kPipelineRankAttribute) : IntegerAttr();
-  return rank ? std::optional(rank.getInt()) : std::nullopt;
-}
-
-ModuleOp moduleOf(Operation *op) { return op->getParentOfType<ModuleOp>(); }
 
 /// Of a name that comes in or goes out at several ranks.
 LogicalResult verifySlots(ArrayRef<sched::ProgramOp> programs, sched::SlotKind kind) {
@@ -34,36 +28,21 @@ LogicalResult verifySlots(ArrayRef<sched::ProgramOp> programs, sched::SlotKind k
 
 } // namespace
 
-std::optional<int64_t> pipelineRankOf(Operation *op) { return attributeOf(moduleOf(op)); }
-
-std::vector<ModuleOp> rankModules(ModuleOp module) {
-  std::vector<ModuleOp> modules;
-  for (auto inner : module.getOps<ModuleOp>())
-    if (attributeOf(inner))
-      modules.push_back(inner);
-  llvm::stable_sort(modules,
-                    [](ModuleOp left, ModuleOp right) { return *attributeOf(left) < *attributeOf(right); });
-  return modules.empty() ? std::vector<ModuleOp>{module} : modules;
+std::optional<int64_t> pipelineRankOf(Operation *op) {
+  auto module = op->getParentOfType<ModuleOp>();
+  auto rank = module ? module->getAttrOfType<IntegerAttr>(sched::kPipelineRankAttribute) : IntegerAttr();
+  return rank ? std::optional(rank.getInt()) : std::nullopt;
 }
 
 std::vector<sched::ProgramOp> rankPrograms(sched::ProgramOp program) {
-  ModuleOp own = moduleOf(program), whole = own ? moduleOf(own) : ModuleOp();
-  if (!attributeOf(own) || !whole)
+  if (!pipelineRankOf(program))
     return {program};
   std::vector<sched::ProgramOp> programs;
-  for (ModuleOp module : rankModules(whole))
+  for (ModuleOp module : pipelineModules(jobModuleOf(program)))
     for (auto other : module.getOps<sched::ProgramOp>())
       if (other.getName() == program.getName())
         programs.push_back(other);
   return programs;
-}
-
-std::vector<Operation *> rankPrograms(Operation *program) {
-  auto scheduled = dyn_cast<sched::ProgramOp>(program);
-  if (!scheduled)
-    return {program};
-  std::vector<sched::ProgramOp> programs = rankPrograms(scheduled);
-  return {programs.begin(), programs.end()};
 }
 
 std::vector<sched::SlotOp> slotsOf(ArrayRef<sched::ProgramOp> programs, sched::SlotKind kind) {
@@ -84,9 +63,10 @@ LogicalResult verifyRankPrograms(ArrayRef<sched::ProgramOp> programs) {
   int64_t ranks = Ranks::of(first).pipelineRanks();
   for (int64_t expected = 0; expected < ranks; ++expected)
     if (expected >= static_cast<int64_t>(programs.size()) || pipelineRankOf(programs[expected]) != expected)
-      return first.emitOpError() << "\"" << first.getName()
-                                 << "\" expects one program per pipeline rank of the mesh, 0 to " << ranks - 1
-                                 << "; rank " << expected << " has none";
+      return first.emitOpError()
+             << "\"" << first.getName()
+             << "\" expects one program per pipeline rank of the mesh, in order from 0 to " << ranks - 1
+             << "; rank " << expected << " has none";
   if (static_cast<int64_t>(programs.size()) > ranks)
     return first.emitOpError() << "\"" << first.getName() << "\" is of " << programs.size()
                                << " pipeline ranks, the mesh has " << ranks;

@@ -18,10 +18,7 @@ namespace weft::interpret {
 /// The pipeline rank that the module around is of; nothing where it is of none.
 std::optional<int64_t> pipelineRankOf(mlir::Operation *op);
 
-/// The modules that hold programs and variables: those of the pipeline ranks, in their order, or `module`.
-std::vector<mlir::ModuleOp> rankModules(mlir::ModuleOp module);
-/// The programs that are one with `program`, in the order of their ranks; another kind of op alone.
-std::vector<mlir::Operation *> rankPrograms(mlir::Operation *program);
+/// The programs that are one with `program`, in the order of their ranks.
 std::vector<sched::ProgramOp> rankPrograms(sched::ProgramOp program);
 
 /// The slots of this kind, each name once: in the order of ranks, and there of the program.

@@ -1,6 +1,7 @@
 #include "compiler/interpret/Programs.h"
 
 #include "compiler/interpret/PipelinePrograms.h"
+#include "passes/analysis/PipelineModules.h"
 
 #include "absl/strings/str_cat.h"
 #include "llvm/ADT/StringExtras.h"
@@ -76,7 +77,7 @@ std::optional<TensorType> ProgramInput::wholeType() const {
 std::vector<Operation *> programsOf(ModuleOp module) {
   std::vector<Operation *> programs;
   std::set<std::string> known;
-  for (ModuleOp own : rankModules(module))
+  for (ModuleOp own : pipelineModules(module))
     for (Operation &op : *own.getBody()) {
       auto function = dyn_cast<func::FuncOp>(op);
       if (((function && !function.isExternal()) || isa<nn::StepOp, sched::ProgramOp>(op)) &&

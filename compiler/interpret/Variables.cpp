@@ -1,10 +1,10 @@
 #include "compiler/interpret/Variables.h"
 
-#include "compiler/interpret/PipelinePrograms.h"
 #include "compiler/interpret/Ranks.h"
 #include "dialects/nn/NnDialect.h"
 #include "kernels/reference/Casts.h"
 #include "kernels/reference/Rounding.h"
+#include "passes/analysis/PipelineModules.h"
 #include "runtime/support/InitialValues.h"
 
 using namespace mlir;
@@ -52,7 +52,7 @@ LogicalResult addInitialValue(VariableOp op, uint64_t seed, Variables &variables
 
 FailureOr<Variables> initialVariables(ModuleOp module, uint64_t seed) {
   Variables variables;
-  for (ModuleOp own : rankModules(module))
+  for (ModuleOp own : pipelineModules(module))
     for (Operation &op : *own.getBody()) {
       if (auto parameter = dyn_cast<nn::ParameterOp>(op);
           parameter && failed(addInitialValue(parameter, seed, variables)))

@@ -21,8 +21,9 @@ public:
 
   void computed(Operation *op, ArrayRef<MeshValue> operands, ArrayRef<MeshValue> results,
                 const Ranks &ranks) override {
-    if (isa<dist::WaitOp>(op))
-      return; // what it waits for has been looked at
+    // What is waited for has been looked at, and a constant that is wrong shows in what uses it.
+    if (isa<dist::WaitOp, nn::ConstantOp>(op))
+      return;
     bool isMove = isa<dist::DistDialect>(op->getDialect()) && !isa<dist::RingOp>(op);
     for (auto [result, value] : llvm::zip_equal(op->getResults(), results)) {
       std::string name = op->getName().getStringRef().str();

@@ -5,6 +5,7 @@
 #include "dialects/nn/NnDialect.h"
 #include "dialects/nn/ValueBuilder.h"
 #include "dialects/sched/SchedDialect.h"
+#include "passes/analysis/PipelineModules.h"
 
 #include <vector>
 
@@ -241,7 +242,7 @@ bool lostMessage(ModuleOp module) {
     auto own = run->getParentOfType<ModuleOp>();
     auto rank = static_cast<uint64_t>(*interpret::pipelineRankOf(run));
     uint64_t peer = (*sends.begin()).getTo();
-    ModuleOp other = interpret::rankModules(module)[peer];
+    ModuleOp other = pipelineModules(module)[peer];
     sched::RunOp lost[] = {
         run,
         firstRunOf<dist::SendWaitOp>(own, program, [&](dist::SendWaitOp op) { return op.getTo() == peer; }),

@@ -17,8 +17,12 @@
 // RUN: weft-opt %t/two.whole.mlir --weft-cut="first-layers=2 schedule=1f1b" | weft-run - --types declared --print | sort | diff %t/two.sorted -
 // RUN: weft-opt %t/two.whole.mlir --weft-cut="first-layers=1 schedule=zb_h1" | weft-run - --types declared --print | sort | diff %t/two.sorted -
 // RUN: weft-opt %t/two.whole.mlir --weft-cut="first-layers=1,2,3 schedule=interleaved" | weft-run - --types declared --print | sort | diff %t/two.sorted -
+// RUN: weft-opt %t/two.whole.mlir --weft-cut="first-layers=1,2,3 schedule=zb_v" | weft-run - --types declared --print | sort | diff %t/two.sorted -
+// RUN: weft-opt %t/two.whole.mlir --weft-cut="first-layers=1,2,3 schedule=v_half" | weft-run - --types declared --print | sort | diff %t/two.sorted -
+// RUN: weft-opt %t/two.whole.mlir --weft-cut="first-layers=1,2,3 schedule=v_min" | weft-run - --types declared --print | sort | diff %t/two.sorted -
+// RUN: weft-opt %t/two.whole.mlir --weft-cut="first-layers=1,2,3 schedule=dualpipe_v" | weft-run - --types declared --print | sort | diff %t/two.sorted -
 
-// RUN: weft-opt %t/many.mlir --weft-differentiate --weft-update="optimizer=adamw" --canonicalize --cse --weft-seed-placements="zero=0 sequence=true" --weft-place --weft-partition -o %t/many.whole.mlir
+// RUN: weft-opt %t/many.mlir --weft-differentiate --weft-update="optimizer=adamw" --canonicalize --cse --weft-seed-placements="zero=1 sequence=true" --weft-place --weft-partition -o %t/many.whole.mlir
 // RUN: weft-run %t/many.whole.mlir --types declared --print | sort > %t/many.sorted
 // RUN: weft-opt %t/many.whole.mlir --weft-cut="first-layers=1,2,3 schedule=1f1b" | weft-run - --types declared --print | sort | diff %t/many.sorted -
 // RUN: weft-opt %t/many.whole.mlir --weft-cut="first-layers=1,2,3 schedule=zb_h2" | weft-run - --types declared --print | sort | diff %t/many.sorted -

@@ -1,4 +1,11 @@
-// A cut that loses something is named, as every other phase is.
+// A program that is cut is held against the whole, and its executable against both. A cut that loses something is named,
+// as every other phase is.
+// RUN: weft-run %s --check-phases | FileCheck %s --check-prefix=RIGHT
+// RIGHT:      partition      train
+// RIGHT-NEXT: schedule       train {{.*}} 0           0 {{.*}}
+// RIGHT-NEXT: executable     train
+// RIGHT-NEXT: no phase changed a value
+
 // RUN: not weft-run %s --check-phases --sabotage doubled_microbatch 2>&1 | FileCheck %s --check-prefixes=CHECK,DOUBLED
 // RUN: not weft-run %s --check-phases --sabotage lost_microbatch 2>&1 | FileCheck %s --check-prefixes=CHECK,LOST
 // RUN: not weft-run %s --check-phases --sabotage lost_message 2>&1 | FileCheck %s --check-prefixes=CHECK,MESSAGE
@@ -12,9 +19,9 @@
 // LOST:       reads slot "stage_0/forward/{{.*}}" of microbatch 1 before anything is stored there
 // MESSAGE:    of microbatch 0 before anything is stored there
 // ZERO:       loss: error
-// TERM:       grad_norm: error
+// TERM:       ends with different values on pipeline ranks 0 and 1
 // OVERWRITTEN: carried gradient/{{.*}}: error
-// WRITE:      @optimizer.step ends with different values on pipeline ranks 0 and 1
+// WRITE:      @optimizer.step
 
 #mesh = #dist.mesh<p0 = 2, t0 = 2 : data = [], data_replicate = [], data_shard = [], pipeline = [p0], tensor = [t0]>
 module attributes {dist.mesh = #mesh} {
