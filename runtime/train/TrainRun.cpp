@@ -34,6 +34,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
+#include <mutex>
 
 namespace weft {
 namespace {
@@ -50,6 +51,7 @@ struct Job {
   RunFolder folder;
   std::optional<checkpoint::RunLock> lock; ///< where rank 0 is
   RunLog log;                              ///< of rank 0, or of the rank that this process is
+  std::once_flag told;                     ///< the failure of the rank that this process is
   std::vector<Executable> parts;           ///< until the ranks take them
   double compileSeconds = 0;
   std::optional<checkpoint::Checkpoint> resume;
@@ -187,17 +189,15 @@ absl::StatusOr<int64_t> sumOfAllocated(const Executor &executor, Communicator &c
   return bytes;
 }
 
-/// A rank's failure on its way out. Whoever survives a lost rank reports it, on every rank; any other failure
-/// is told once, by whoever started the ranks.
-absl::Status tellFailure(absl::Status status, int rank, RunLog &log) {
-  const std::string text = absl::StrCat("rank ", rank, ": ", status.message());
-  if (status.ok() || isOfAnotherRank(status) || exitCodeOf(status) != ExitCode::PeerLost) {
-    if (!status.ok())
-      log.note(text);
+/// A rank's failure on its way out, told once: by its own thread, or by one that stands in for it. Whoever
+/// survives a lost rank reports it, on every rank; any other failure is told by whoever started the ranks.
+absl::Status tellFailure(const absl::Status &status, int rank, RunLog &log, std::once_flag &told) {
+  if (status.ok())
     return status;
-  }
-  log.report(text);
-  return withExitCode(absl::UnavailableError(""), ExitCode::PeerLost);
+  const bool isLoss = !isOfAnotherRank(status) && exitCodeOf(status) == ExitCode::PeerLost;
+  const std::string text = absl::StrCat("rank ", rank, ": ", status.message());
+  std::call_once(told, [&] { isLoss ? log.report(text) : log.note(text); });
+  return isLoss ? withExitCode(absl::UnavailableError(""), ExitCode::PeerLost) : status;
 }
 
 /// What is known of the whole program, of which a rank has a part.
@@ -271,11 +271,14 @@ absl::Status startRanks(const TrainRequest &request, Job &job, JobProcesses &pro
     const int rank = communicator.rank();
     if (processes.areSeparate())
       return trainRank(request, job, whole, job.log, executor, communicator);
+    std::once_flag told;
     if (rank == 0)
-      return tellFailure(trainRank(request, job, whole, job.log, executor, communicator), rank, job.log);
+      return tellFailure(trainRank(request, job, whole, job.log, executor, communicator), rank, job.log,
+                         told);
     absl::StatusOr<RunLog> log = RunLog::open(job.folder.log(rank), false);
-    return log.ok() ? tellFailure(trainRank(request, job, whole, *log, executor, communicator), rank, *log)
-                    : log.status();
+    return log.ok()
+               ? tellFailure(trainRank(request, job, whole, *log, executor, communicator), rank, *log, told)
+               : log.status();
   };
   return runOnRanks(std::move(job.parts), threads, body, processes.communicator(), request.wrapCommunicator);
 }
@@ -297,10 +300,11 @@ absl::Status openFolder(const TrainRequest &request, Job &job, JobProcesses &pro
   if (!log.ok())
     return log.status();
   job.log = *std::move(log);
-  processes.setUnattended([&job, rank = processes.rank()](const absl::Status &report) {
-    tellFailure(report, rank, job.log).IgnoreError();
-    std::_Exit(static_cast<int>(exitCodeOf(report)));
-  });
+  processes.setStandIn(
+      {[&job, rank = processes.rank()](const absl::Status &failure) {
+         tellFailure(failure, rank, job.log, job.told).IgnoreError();
+       },
+       [](const absl::Status &failure) { std::_Exit(static_cast<int>(exitCodeOf(failure))); }});
   return absl::OkStatus();
 }
 
@@ -469,7 +473,7 @@ absl::Status trainRun(const TrainRequest &request) {
   if (status.ok())
     status = runJob(request, job, *processes);
   if (processes->areSeparate())
-    status = tellFailure(std::move(status), processes->rank(), job.log);
+    status = tellFailure(status, processes->rank(), job.log, job.told);
   return processes->end(std::move(status));
 }
 

@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import subprocess
+import time
 
 from processes import MESHES, ProcessTest
 
@@ -121,6 +122,44 @@ class RunFolder(ProcessTest):
         self.assertEqual(1, errors.count("stopped by a signal"), errors)
         self.assertNotEqual(0, job.returncode)
         self.assertEqual(1, len(self.checkpoints("a")))
+
+
+class Reports(ProcessTest):
+
+    def testNoneEndsBeforeTheSlowestHasReported(self):
+        """Rank 3 is killed, and the log of rank 1 takes nothing for a while. mpirun ends survivors after 2 s, and at once when
+        some of them end before: ranks 0 and 2 have reported, and must not."""
+        os.makedirs(os.path.join(self.folder, "runs/a"))
+        path = os.path.join(self.folder, "runs/a/log-1.txt")
+        os.mkfifo(path)
+        log = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+        self.addCleanup(os.close, log)
+        run = self.mesh(MESHES["both"], "train.steps=100000", "eval.interval=0", "checkpoint.interval=0", "launch.threads=1")
+        job = subprocess.Popen([str(word) for word in self.processes(4, *self.training("a", *run))], cwd=self.folder,
+                               env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(job.kill)
+        for line in job.stdout:
+            if line.startswith("step "):
+                break
+        for size in (4096, 1):
+            with self.assertRaises(BlockingIOError):
+                while True:
+                    os.write(log, b"." * size)
+        os.kill(self.ranksOf(job)[3], signal.SIGKILL)
+        time.sleep(0.9)
+        written = b""
+        while b"lost rank 3" not in written and job.poll() is None:
+            try:
+                written += os.read(log, 65536)
+            except BlockingIOError:
+                time.sleep(0.01)
+        _, errors = job.communicate(timeout=60)
+        for rank in (0, 1, 2):
+            self.assertRegex(errors, rf"(?m)^rank {rank}: lost rank 3, which died: ")
+        self.assertIn(b"rank 1: lost rank 3, which died: ", written)
+        for name in ("log.txt", "log-2.txt"):
+            self.assertEqual(1, self.read(f"runs/a/{name}").count("lost rank 3, which died: "))
+        self.assertNotEqual(0, job.returncode)
 
 
 class Trouble(ProcessTest):
