@@ -266,6 +266,14 @@ class WholeProgram(PipelineTest):
                      *self.training("each", *sets, f"launch.memory_per_rank={max(needed) - 1}"))
 
 
+class Example(PipelineTest):
+
+    def testItCompilesWithoutItsData(self):
+        example = os.path.join(ROOT, "examples", "pipeline", "run.yaml")
+        plan = self.passes("weft", "compile", example, "--explain", "memory")
+        self.assertRegex(plan, r"step: 6 microbatches from 1F to 1W")
+
+
 class ByHand(PipelineTest):
     """A program is cut at its boundaries."""
 
