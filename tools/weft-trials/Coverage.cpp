@@ -3,6 +3,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
+#include <algorithm>
+
 namespace weft::trials {
 namespace {
 
@@ -26,23 +28,31 @@ int64_t Coverage::count(const std::string &left, const std::string &right) const
 }
 
 std::string Coverage::table() const {
-  std::string text = absl::StrFormat("%-16s", "cases with both");
+  const std::string corner = "cases with both";
+  size_t first = corner.size();
   for (const std::string &name : names)
-    absl::StrAppend(&text, absl::StrFormat(" %15s", name));
+    first = std::max(first, name.size());
+  std::string text = absl::StrFormat("%-*s", first, corner);
+  for (const std::string &name : names)
+    absl::StrAppend(&text, "  ", name);
   for (const std::string &left : names) {
-    absl::StrAppend(&text, absl::StrFormat("\n%-16s", left));
-    for (const std::string &right : names)
-      absl::StrAppend(&text, excludeEachOther(left, right) ? absl::StrFormat(" %15s", "-")
-                                                           : absl::StrFormat(" %15d", count(left, right)));
+    absl::StrAppend(&text, absl::StrFormat("\n%-*s", first, left));
+    for (const std::string &right : names) {
+      const std::string number = excludeEachOther(left, right) ? "-" : absl::StrCat(count(left, right));
+      absl::StrAppend(&text, absl::StrFormat("  %*s", right.size(), number));
+    }
   }
   return text + "\n";
 }
 
-std::string Coverage::gaps(int64_t least, int64_t leastPairs) const {
+std::string Coverage::gaps(int64_t least, int64_t leastPairs, const std::string &alone) const {
+  auto countsAlone = [&](const std::string &name) { return name.starts_with(alone + " "); };
   std::string text;
   for (const std::string &left : names)
     for (const std::string &right : names) {
       if (right < left || excludeEachOther(left, right))
+        continue;
+      if (left != right && (countsAlone(left) || countsAlone(right)))
         continue;
       int64_t wanted = left == right ? least : leastPairs;
       if (count(left, right) < wanted)

@@ -17,8 +17,8 @@ public:
   std::string table() const;
   /// The features with fewer than `least` cases, and the pairs with fewer than `leastPairs`, one a line.
   /// Pairs of features that exclude each other (`zero 1`, `zero 2`: kinds of what the first word says) do not
-  /// count.
-  std::string gaps(int64_t least, int64_t leastPairs) const;
+  /// count, nor those with a kind of `alone`.
+  std::string gaps(int64_t least, int64_t leastPairs, const std::string &alone) const;
 
 private:
   int64_t count(const std::string &left, const std::string &right) const;

@@ -1,8 +1,8 @@
 //===- MeshCases.h - Small models on random meshes --------------------------===//
 //
 // Case S: model number S modulo 4, and a mesh of up to 16 ranks, ZeRO level, sequence parallelism, method of
-// context parallelism, masks of attention, microbatches and optimizer drawn from S. Sizes are small and
-// mostly odd, so parts are uneven.
+// context parallelism, masks of attention, microbatches and optimizer drawn from S; two of five have a
+// pipeline around it, with any schedule and layout. Sizes are small and mostly odd, so parts are uneven.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_TOOLS_WEFT_TRIALS_MESHCASES_H
@@ -27,7 +27,7 @@ struct MeshCase {
 /// How many models there are: seed S draws number S modulo this.
 inline constexpr uint64_t kMeshModels = 4;
 
-MeshCase drawMeshCase(uint64_t seed);
+MeshCase drawMeshCase(uint64_t seed, bool needsPipeline = false);
 
 } // namespace weft::trials
 

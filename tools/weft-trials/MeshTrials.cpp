@@ -3,7 +3,8 @@
 // Each case trains five steps of a small model three times: the global program, interpreted in float64 (one
 // device); the local program, interpreted on virtual ranks; the compiled executable, in float32 on ranks that
 // are threads. Outputs, gradients and updates are compared by the norms of the invariants: 1e-9 and 1e-5;
-// where five steps amplify rounding beyond that on one device too, at most twice as much on the mesh.
+// where five steps amplify rounding beyond that on one device too, at most twice as much on the mesh. Of a
+// pipeline what the cut made is interpreted too, and the same mesh without it must end in the same bits.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Pipeline.h"
@@ -38,7 +39,7 @@ constexpr int64_t kManyCases = 600, kLeastCases = 10, kLeastPairs = 2;
 
 /// A case at the levels that are compared.
 struct Levels {
-  OwningOpRef<ModuleOp> global, local, planned;
+  OwningOpRef<ModuleOp> global, local, scheduled, planned;
 };
 
 FailureOr<Levels> compileCase(MLIRContext &context, const Config &config, const AttentionVariant &attention) {
@@ -53,6 +54,8 @@ FailureOr<Levels> compileCase(MLIRContext &context, const Config &config, const 
       levels.global = after.clone();
     if (phase == "partition")
       levels.local = after.clone();
+    if (phase == "schedule")
+      levels.scheduled = after.clone();
   };
   if (failed(runPhases(*module, config, phases)))
     return failure();
@@ -74,12 +77,13 @@ class MeshTrial {
 public:
   explicit MeshTrial(const Options &options)
       : options(options), context(MLIRContext::Threading::DISABLED),
-        report("mesh", options.sabotage.empty() ? "" : " --sabotage " + options.sabotage) {
+        report("mesh", (options.pipeline ? " --pipeline" : "") +
+                           (options.sabotage.empty() ? "" : " --sabotage " + options.sabotage)) {
     context.loadDialect<nn::NnDialect, sched::SchedDialect, dist::DistDialect, func::FuncDialect>();
   }
 
   void run(uint64_t seed) {
-    MeshCase item = drawMeshCase(seed);
+    MeshCase item = drawMeshCase(seed, options.pipeline);
     report.beginCase(item.model, seed);
     DiagnosticText diagnostics(&context);
     if (absl::Status status = compare(item, seed); !status.ok())
@@ -98,7 +102,7 @@ public:
                  worst.float32Case);
     absl::PrintF("cases held against twice what float32 does to one device: %d\n", roundedCases);
     if (options.count >= kManyCases && !options.minutes)
-      if (std::string gaps = coverage.gaps(kLeastCases, kLeastPairs); !gaps.empty()) {
+      if (std::string gaps = coverage.gaps(kLeastCases, kLeastPairs, "schedule"); !gaps.empty()) {
         report.beginCase("coverage", options.seed);
         report.fail(gaps);
         report.endCase();
@@ -112,19 +116,22 @@ private:
     if (failed(levels))
       return absl::InternalError("cannot be compiled: ");
     if (const Sabotage *broken = findSabotage(options.sabotage))
-      broken->apply(*levels->local); // some cases have nothing to break
+      broken->apply(broken->phase == "schedule" ? *levels->scheduled
+                                                : *levels->local); // if there is what breaks
     FailureOr<Start> start = drawStart(*levels->global, kSteps, seed);
     if (failed(start))
       return absl::InternalError("has no start: ");
     FailureOr<Trajectory> one = interpretSteps(*levels->global, *start);
     if (failed(one))
       return absl::InternalError("the global program cannot be run: ");
-    FailureOr<Trajectory> local = interpretSteps(*levels->local, *start);
-    if (failed(local))
-      return absl::InternalError("the local program cannot be run: ");
-    Difference exact = worstDifference(*one, *local);
-    report.compare("float64", exact.error, kExactBound, absl::StrCat(exact.name, " of ", item.text));
-    keepWorst(exact, item.text, worst.exact, worst.exactCase);
+    if (absl::Status status = compareExact("local program", *levels->local, *start, *one, item.text);
+        !status.ok())
+      return status;
+    const bool isPipeline = item.config.parallel.pipeline.size > 1;
+    if (isPipeline)
+      if (absl::Status status = compareExact("stages", *levels->scheduled, *start, *one, item.text);
+          !status.ok())
+        return status;
     absl::StatusOr<Trajectory> ran = executeSteps(*levels->planned, *start, options.sabotage == "element");
     if (!ran.ok())
       return absl::InternalError(absl::StrCat("on virtual ranks: ", std::string(ran.status().message())));
@@ -139,6 +146,35 @@ private:
     }
     report.compare("float32", float32.error, bound, absl::StrCat(float32.name, " of ", item.text));
     keepWorst(float32, item.text, worst.float32, worst.float32Case);
+    return isPipeline ? compareWithoutPipeline(item, *start, *ran) : absl::OkStatus();
+  }
+
+  /// One level of the compiler in float64.
+  absl::Status compareExact(const std::string &what, ModuleOp level, const Start &start,
+                            const Trajectory &reference, const std::string &text) {
+    FailureOr<Trajectory> now = interpretSteps(level, start);
+    if (failed(now))
+      return absl::InternalError(absl::StrCat("the ", what, " cannot be run: "));
+    Difference exact = worstDifference(reference, *now);
+    report.compare("float64", exact.error, kExactBound,
+                   absl::StrCat(exact.name, " of the ", what, " of ", text));
+    keepWorst(exact, text, worst.exact, worst.exactCase);
+    return absl::OkStatus();
+  }
+
+  /// A pipeline says who computes what, and when: the same ranks of one stage alone get the same bits.
+  absl::Status compareWithoutPipeline(const MeshCase &item, const Start &start, const Trajectory &piped) {
+    Config config = item.config;
+    config.parallel.pipeline = {};
+    FailureOr<Levels> levels = compileCase(context, config, item.attention);
+    if (failed(levels))
+      return absl::InternalError("cannot be compiled without its pipeline: ");
+    absl::StatusOr<Trajectory> ran = executeSteps(*levels->planned, start, options.sabotage == "element");
+    if (!ran.ok())
+      return ran.status();
+    const std::string name = firstOtherBits(*ran, piped);
+    report.compare("bits", name.empty() ? 0 : 1, 0,
+                   absl::StrCat(name, " differs from that of the mesh without its pipeline, ", item.text));
     return absl::OkStatus();
   }
 
@@ -168,17 +204,18 @@ private:
 
 bool isSabotage(const std::string &name) {
   const Sabotage *broken = findSabotage(name);
-  return name.empty() || name == "element" || (broken && broken->phase == "partition");
+  return name.empty() || name == "element" ||
+         (broken && (broken->phase == "partition" || broken->phase == "schedule"));
 }
 
 } // namespace
 
 int runMeshTrials(const Options &options) {
   if (!isSabotage(options.sabotage)) {
-    std::fprintf(
-        stderr,
-        "mesh: --sabotage takes element, or one of weft-run --sabotage that breaks partition, not %s\n",
-        options.sabotage.c_str());
+    std::fprintf(stderr,
+                 "mesh: --sabotage takes element, or one of weft-run --sabotage that breaks partition or "
+                 "schedule, not %s\n",
+                 options.sabotage.c_str());
     return 2;
   }
   std::vector<cpu::InstructionSet> sets = cpu::supportedInstructionSets();

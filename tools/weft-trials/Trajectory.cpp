@@ -4,6 +4,7 @@
 #include "compiler/interpret/Programs.h"
 #include "compiler/validate/Fingerprint.h"
 #include "compiler/validate/VirtualRanks.h"
+#include "passes/analysis/PipelineModules.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -51,6 +52,25 @@ void compare(const std::map<std::string, Tensor> &reference, const std::map<std:
   }
 }
 
+/// What a program takes, step by step: one that was cut does not take what no stage reads.
+std::vector<std::vector<Tensor>> inputsFor(Operation *step, const Start &start) {
+  std::vector<std::vector<Tensor>> runs;
+  for (const std::map<std::string, Tensor> &given : start.inputs) {
+    std::vector<Tensor> &inputs = runs.emplace_back();
+    for (const interpret::ProgramInput &input : interpret::inputsOf(step))
+      inputs.push_back(given.at(input.name));
+  }
+  return runs;
+}
+
+/// Of any level: the step, or what it was scheduled to. Null when there is none.
+Operation *stepOf(ModuleOp module) {
+  for (Operation *program : interpret::programsOf(module))
+    if (interpret::programName(program) == "step")
+      return program;
+  return nullptr;
+}
+
 } // namespace
 
 FailureOr<Start> drawStart(ModuleOp module, int64_t steps, uint64_t seed) {
@@ -60,14 +80,14 @@ FailureOr<Start> drawStart(ModuleOp module, int64_t steps, uint64_t seed) {
     return failure();
   Start start{*std::move(variables), {}};
   for (int64_t number = 0; number < steps; ++number) {
-    std::vector<Tensor> &inputs = start.inputs.emplace_back();
+    std::map<std::string, Tensor> &inputs = start.inputs.emplace_back();
     for (const interpret::ProgramInput &input : interpret::inputsOf(step.getOperation())) {
       absl::StatusOr<Tensor> value =
           interpret::generate(*input.wholeType(), absl::StrCat(input.name, "/", number), seed,
                               interpret::integerBound(input.values, 16));
       if (!value.ok())
         return step.emitOpError() << std::string(value.status().message());
-      inputs.push_back(*std::move(value));
+      inputs[input.name] = *std::move(value);
     }
   }
   return start;
@@ -76,25 +96,28 @@ FailureOr<Start> drawStart(ModuleOp module, int64_t steps, uint64_t seed) {
 std::map<std::string, Tensor> updatesOf(ModuleOp module, const interpret::Variables &before,
                                         const interpret::Variables &after) {
   std::map<std::string, Tensor> updates;
-  for (auto parameter : module.getOps<nn::ParameterOp>()) {
-    std::string name = parameter.getSymName().str();
-    Tensor update = after.at(name);
-    for (size_t i = 0; i < update.reals.size(); ++i)
-      update.reals[i] -= before.at(name).reals[i];
-    updates["update of " + name] = std::move(update);
-  }
+  for (ModuleOp own : pipelineModules(module))
+    for (auto parameter : own.getOps<nn::ParameterOp>()) {
+      std::string name = parameter.getSymName().str();
+      Tensor update = after.at(name);
+      for (size_t i = 0; i < update.reals.size(); ++i)
+        update.reals[i] -= before.at(name).reals[i];
+      updates["update of " + name] = std::move(update);
+    }
   return updates;
 }
 
 FailureOr<Trajectory> interpretSteps(ModuleOp module, const Start &start) {
-  auto step = module.lookupSymbol<nn::StepOp>("step");
+  Operation *step = stepOf(module);
+  if (!step)
+    return failure();
   Trajectory trajectory;
   interpret::Variables variables = start.variables;
   std::vector<std::string> names = interpret::outputNames(step);
-  for (auto [number, inputs] : llvm::enumerate(start.inputs)) {
+  for (auto [number, inputs] : llvm::enumerate(inputsFor(step, start))) {
     GradientObserver observer;
     interpret::Interpreter interpreter(interpret::Types::Exact, number == 0 ? &observer : nullptr);
-    FailureOr<std::vector<Tensor>> outputs = interpreter.run(step, inputs, variables);
+    FailureOr<std::vector<Tensor>> outputs = interpret::runProgram(interpreter, step, inputs, variables);
     if (failed(outputs))
       return failure();
     for (auto [name, value] : llvm::zip_equal(names, *outputs))
@@ -110,12 +133,10 @@ absl::StatusOr<Trajectory> executeSteps(ModuleOp planned, const Start &start, bo
   absl::StatusOr<std::vector<Executable>> parts = partsOf(planned);
   if (!parts.ok())
     return parts.status();
-  Operation *step = *llvm::find_if(interpret::programsOf(planned), [](Operation *program) {
-    return interpret::programName(program) == "step";
-  });
+  Operation *step = stepOf(planned);
   interpret::Variables variables = start.variables;
   absl::StatusOr<std::vector<std::vector<Tensor>>> outputs =
-      runOnVirtualRanks(*parts, step, start.inputs, variables, {losesAnElement});
+      runOnVirtualRanks(*parts, step, inputsFor(step, start), variables, {losesAnElement});
   if (!outputs.ok())
     return outputs.status();
   Trajectory trajectory;
@@ -125,6 +146,16 @@ absl::StatusOr<Trajectory> executeSteps(ModuleOp planned, const Start &start, bo
       trajectory.scalars[absl::StrCat(name, " of step ", number + 1)] = value;
   trajectory.updates = updatesOf(planned, start.variables, variables);
   return trajectory;
+}
+
+std::string firstOtherBits(const Trajectory &reference, const Trajectory &now) {
+  for (auto kind : {&Trajectory::scalars, &Trajectory::updates})
+    for (const auto &[name, value] : reference.*kind) {
+      auto found = (now.*kind).find(name);
+      if (found == (now.*kind).end() || !interpret::sameBits(found->second, value))
+        return name;
+    }
+  return "";
 }
 
 Difference worstDifference(const Trajectory &reference, const Trajectory &now) {

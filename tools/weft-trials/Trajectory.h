@@ -21,17 +21,16 @@ struct Trajectory {
   std::map<std::string, Tensor> updates;   ///< whole, of parameters
 };
 
-/// What is common to every run of a case: its start, and the inputs of each step in the order of the step's
-/// inputs, whole.
+/// What is common to every run of a case: its start, and the inputs of each step by name, whole.
 struct Start {
   interpret::Variables variables;
-  std::vector<std::vector<Tensor>> inputs;
+  std::vector<std::map<std::string, Tensor>> inputs;
 };
 
 /// Seeded values for `steps` steps of the module's nn.step @step, in the global view.
 mlir::FailureOr<Start> drawStart(mlir::ModuleOp module, int64_t steps, uint64_t seed);
 
-/// Interprets the steps exactly, in the global or the local view.
+/// Interprets the steps exactly, at any level before `fuse`.
 mlir::FailureOr<Trajectory> interpretSteps(mlir::ModuleOp module, const Start &start);
 
 /// Runs the steps of a module that has been through all phases with the executor, on virtual ranks; see
@@ -50,6 +49,9 @@ struct Difference {
 /// The worst tensor of `now` against `reference`, by ||a - b|| / max(||b||, 1e-6 x the norm of all its kind
 /// together); a tensor that is missing is infinitely wrong.
 Difference worstDifference(const Trajectory &reference, const Trajectory &now);
+
+/// The first scalar or update that does not have the bits of the reference's; empty if all have them.
+std::string firstOtherBits(const Trajectory &reference, const Trajectory &now);
 
 } // namespace weft::trials
 

@@ -22,6 +22,7 @@ struct Options {
   std::string sabotage;       ///< empty: nothing is broken
   std::string only;           ///< an op; empty: all
   std::string instructionSet; ///< kernels; empty: the highest of this machine
+  bool pipeline = false;      ///< meshes: every one is a pipeline
 };
 
 struct FaultyRanksOptions {

@@ -48,9 +48,10 @@ int main(int argc, char **argv) {
   ring->add_option("--sabotage", options.sabotage, "A broken partition pass of weft-run --sabotage");
   CLI::App *mesh = app.add_subcommand("mesh", "Small models on random meshes against one device");
   addCommonOptions(*mesh, options, false);
-  mesh->add_option(
-      "--sabotage", options.sabotage,
-      "element: one rank begins with one element less; or a broken partition pass of weft-run --sabotage");
+  mesh->add_option("--sabotage", options.sabotage,
+                   "element: one rank begins with one element less; or a broken partition or schedule pass "
+                   "of weft-run --sabotage");
+  mesh->add_flag("--pipeline", options.pipeline, "Every mesh has a pipeline");
   CLI::App *schedule = app.add_subcommand("schedule", "Changed schedules, verified and executed");
   addCommonOptions(*schedule, options, false);
   schedule->add_option("--sabotage", options.sabotage, "accept: all are; refuse: none is accepted");
