@@ -23,14 +23,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kNanosecondsPerMicrosecond = 1000;
 
-/// The letters of a stage's forward or backward: F of 0F, BW of 12BW; empty for any other action.
-std::string_view stageLetters(std::string_view action) {
-  const size_t digits = std::min(action.find_first_not_of("0123456789"), action.size());
-  const std::string_view letters = action.substr(digits);
-  const bool isOne = letters == "F" || letters == "B" || letters == "W" || letters == "BW";
-  return digits > 0 && isOne ? letters : std::string_view();
-}
-
 bool computes(std::string_view action) {
   return action == "forward_backward" || !stageLetters(action).empty();
 }
@@ -74,6 +66,13 @@ double microseconds(int64_t nanoseconds) {
 }
 
 } // namespace
+
+std::string_view stageLetters(std::string_view action) {
+  const size_t digits = std::min(action.find_first_not_of("0123456789"), action.size());
+  const std::string_view letters = action.substr(digits);
+  const bool isOne = letters == "F" || letters == "B" || letters == "W" || letters == "BW";
+  return digits > 0 && isOne ? letters : std::string_view();
+}
 
 double RankUse::bubble() const {
   return computeSpan == 0 ? 0 : 1 - static_cast<double>(computing) / static_cast<double>(computeSpan);
