@@ -6,6 +6,7 @@
 #include "compiler/model/BuildPrograms.h"
 #include "dialects/nn/NnDialect.h"
 #include "dialects/sched/SchedDialect.h"
+#include "passes/analysis/PipelineModules.h"
 #include "passes/emit/Emit.h"
 #include "runtime/executable/CommandLists.h"
 #include "runtime/executable/Verify.h"
@@ -18,6 +19,16 @@ using namespace mlir;
 
 namespace weft {
 namespace {
+/// What the cut left word of.
+void readSchedule(ModuleOp module, Compiled &compiled) {
+  auto text = module->getAttrOfType<StringAttr>(sched::kScheduleAttribute);
+  auto times = module->getAttrOfType<DenseF64ArrayAttr>(sched::kTimesAttribute);
+  if (!text || !times || times.size() != 4)
+    return;
+  compiled.schedule = text.getValue().str();
+  compiled.times = {times[0], times[1], times[2], times[3]};
+}
+
 /// Gathers diagnostics as text: `location: severity: message`, one a line.
 class DiagnosticText {
 public:
@@ -47,8 +58,8 @@ int64_t countOps(ModuleOp module) {
 
 /// Holds the command lists of some ranks against each other, in their final form.
 absl::Status verifyRanks(int64_t count, Compiled &compiled) {
-  std::vector<int64_t> ranks = sampleRanks(compiled.executable.mesh, count);
-  absl::StatusOr<int64_t> calls = verifyCommandLists(compiled.executable, ranks);
+  std::vector<int64_t> ranks = sampleRanks(compiled.parts.front().mesh, count);
+  absl::StatusOr<int64_t> calls = verifyCommandLists(compiled.parts, ranks);
   if (!calls.ok())
     return calls.status();
   compiled.verifiedRanks = static_cast<int64_t>(ranks.size());
@@ -56,14 +67,14 @@ absl::Status verifyRanks(int64_t count, Compiled &compiled) {
   return absl::OkStatus();
 }
 
-std::map<std::string, CompositeCount> readComposites(ModuleOp module) {
-  std::map<std::string, CompositeCount> counts;
+/// Adds those of one module.
+void readComposites(ModuleOp module, std::map<std::string, CompositeCount> &counts) {
   if (auto rows = module->getAttrOfType<DictionaryAttr>("weft.composites"))
     for (NamedAttribute row : rows) {
       ArrayRef<int64_t> pair = cast<DenseI64ArrayAttr>(row.getValue()).asArrayRef();
-      counts[row.getName().str()] = {pair[0], pair[1]};
+      CompositeCount &count = counts[row.getName().str()];
+      count.kernels += pair[0], count.decompositions += pair[1];
     }
-  return counts;
 }
 } // namespace
 
@@ -88,14 +99,24 @@ absl::StatusOr<Compiled> compileJob(const Config &config, const std::string &res
   };
   if (failed(runPhases(*module, config, phases)))
     return diagnostics.error("the program cannot be compiled");
-  FailureOr<Executable> executable = emitExecutable(*module);
-  if (failed(executable))
+  FailureOr<std::vector<Executable>> parts = emitExecutables(*module);
+  if (failed(parts))
     return diagnostics.error("emit: the program cannot be written down");
-  Compiled compiled{std::move(*executable), reportMemory(*module), readComposites(*module),
-                    std::move(placement), std::move(picture)};
-  compiled.executable.config = resolvedConfig;
-  compiled.executable.target = options.target;
-  if (absl::Status status = verify(compiled.executable); !status.ok())
+  Compiled compiled;
+  compiled.parts = std::move(*parts);
+  compiled.placement = std::move(placement);
+  compiled.picture = std::move(picture);
+  readSchedule(*module, compiled);
+  for (ModuleOp own : pipelineModules(*module)) {
+    compiled.memory.push_back(reportMemory(own));
+    readComposites(own, compiled.composites);
+  }
+  const SharedText sharedConfig = resolvedConfig;
+  for (Executable &part : compiled.parts) {
+    part.config = sharedConfig;
+    part.target = options.target;
+  }
+  if (absl::Status status = verify(compiled.parts); !status.ok())
     return absl::InternalError(absl::StrCat("emit: ", std::string(status.message())));
   if (options.clock)
     options.clock->finish("emit");

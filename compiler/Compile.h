@@ -4,13 +4,15 @@
 
 #include "compiler/PhaseCosts.h"
 #include "passes/memory/MemoryReport.h"
+#include "passes/pipeline/schedules/Timeline.h"
 #include "runtime/config/Config.h"
-#include "runtime/executable/Executable.h"
+#include "runtime/executable/MemoryLimits.h"
 
 #include "absl/status/statusor.h"
 
 #include <map>
 #include <string>
+#include <vector>
 
 namespace weft {
 
@@ -31,13 +33,15 @@ struct CompositeCount {
 };
 
 struct Compiled {
-  Executable executable;
-  MemoryReport memory;
+  std::vector<Executable> parts;    ///< one for each pipeline rank; one without a pipeline
+  std::vector<MemoryReport> memory; ///< of each part
   std::map<std::string, CompositeCount> composites;
-  std::string placement; ///< the table of --explain placement, if it was asked for
-  std::string picture;   ///< the SVG file of --draw, if it was asked for
+  std::string placement;        ///< the table of --explain placement, if it was asked for
+  std::string picture;          ///< the SVG file of --draw, if it was asked for
+  std::string schedule;         ///< of the pipeline, as people write it; empty without one
+  schedules::ActionTimes times; ///< that it was made with: floating-point operations
   int64_t verifiedRanks = 0,
-          verifiedCalls = 0; ///< whose command lists meet, and how many collectives those have
+          verifiedCalls = 0; ///< whose command lists meet, and how many calls those have
 };
 
 /// Compiles the programs of a job. InvalidArgument, with the
@@ -48,7 +52,7 @@ absl::StatusOr<Compiled> compileJob(const Config &config, const std::string &res
 
 /// OK, or ResourceExhausted with the table and the three changes that save most, each compiled to know its
 /// bytes.
-absl::Status checkMemoryLimit(const Config &config, const Compiled &compiled, int64_t limitBytes);
+absl::Status checkMemoryLimit(const Config &config, const Compiled &compiled, const MemoryLimits &limits);
 
 /// The tables of --explain memory, communication (of the program `step`) and fusion.
 std::string explainMemory(const Compiled &compiled);

@@ -53,6 +53,10 @@ std::vector<Change> possibleChanges(const Config &config) {
   for (int64_t level = parallel.zero + 1; parallel.dataShard * parallel.context.size > 1 && level <= 3;
        ++level)
     add(absl::StrCat("parallel.zero: ", level), [&](Config &c) { c.parallel.zero = level; });
+  for (const char *schedule : {"1f1b", "v_half", "v_min"}) // which hold few microbatches in flight
+    if (parallel.pipeline.size > 1 && parallel.pipeline.schedule != schedule)
+      add(absl::StrCat("parallel.pipeline.schedule: ", schedule),
+          [&](Config &c) { c.parallel.pipeline.schedule = schedule; });
   if (parallel.tensor > 1 && !parallel.sequence &&
       config.data.sequenceLength % (parallel.sequenceUnit() * parallel.tensor) == 0)
     add("parallel.sequence: true", [](Config &c) { c.parallel.sequence = true; });
@@ -63,10 +67,34 @@ std::vector<Change> possibleChanges(const Config &config) {
 }
 } // namespace
 
-std::string explainMemory(const Compiled &compiled) {
-  const MemoryReport &report = compiled.memory;
-  std::string text = absl::StrFormat("memory: %s in all, known before the job starts (%d bytes)\n",
-                                     mebibytes(report.peakBytes), report.peakBytes);
+/// A row for each pipeline rank, a column for each category that any of them has.
+static std::string tableOfParts(const Compiled &compiled) {
+  std::vector<std::string> categories;
+  for (const char *category : kCategories)
+    if (std::any_of(compiled.memory.begin(), compiled.memory.end(),
+                    [&](const MemoryReport &report) { return report.categoryBytes(category) > 0; }))
+      categories.push_back(category);
+  std::string text = absl::StrFormat("  %-32s", "MiB");
+  for (const std::string &category : categories)
+    absl::StrAppendFormat(&text, " %11s", category);
+  absl::StrAppendFormat(&text, " %11s %16s\n", "in all", "bytes");
+  for (size_t part = 0; part < compiled.parts.size(); ++part) {
+    const MemoryReport &report = compiled.memory[part];
+    const auto column = [&](int64_t bytes) {
+      absl::StrAppendFormat(&text, " %11.1f", static_cast<double>(bytes) / (1 << 20));
+    };
+    absl::StrAppendFormat(&text, "  %-32s", partText(compiled.parts, part));
+    for (const std::string &category : categories)
+      column(report.categoryBytes(category));
+    column(report.peakBytes);
+    absl::StrAppendFormat(&text, " %16d\n", report.peakBytes);
+  }
+  return text;
+}
+
+/// What one part needs, by category, and what is live where it needs most.
+static std::string explainReport(const MemoryReport &report) {
+  std::string text;
   for (const char *category : kCategories)
     if (int64_t bytes = report.categoryBytes(category))
       absl::StrAppendFormat(&text, "  %-12s %14d bytes  %10s  %5.1f %%\n", category, bytes, mebibytes(bytes),
@@ -83,21 +111,50 @@ std::string explainMemory(const Compiled &compiled) {
                           report.peakHolders[index].first);
   if (report.peakHolders.size() > shown)
     absl::StrAppendFormat(&text, "  and %d smaller ones\n", report.peakHolders.size() - shown);
-  if (compiled.executable.mesh.ranks() > 1) {
-    const PersistentBytes bytes = persistentBytesOf(compiled.executable);
-    absl::StrAppendFormat(&text,
-                          "persistent: %d bytes on each of %d ranks, which all together hold %d = "
-                          "%d of the whole + %d of further copies + %d of uneven parts + %d of alignment\n",
-                          bytes.onRank(), bytes.ranks, bytes.onAll(), bytes.whole, bytes.copies, bytes.uneven,
-                          bytes.alignment);
+  if (report.inFlightBytes > 0) {
+    absl::StrAppendFormat(&text, "in flight, where most is: %d bytes", report.inFlightLowerBound);
+    if (report.inFlightBytes > report.inFlightLowerBound)
+      absl::StrAppendFormat(&text, "; the places found for all take %d", report.inFlightBytes);
+    text += "\n";
+    for (const auto &[what, bytes] : report.inFlightHolders)
+      absl::StrAppendFormat(&text, "  %14d bytes  %s\n", bytes, what);
   }
   return text;
 }
 
+std::string explainMemory(const Compiled &compiled) {
+  const std::vector<Executable> &parts = compiled.parts;
+  const size_t largest = largestPart(parts);
+  const MemoryReport &report = compiled.memory[largest];
+  std::string text;
+  if (parts.size() == 1)
+    absl::StrAppendFormat(&text, "memory: %s in all, known before the job starts (%d bytes)\n",
+                          mebibytes(report.peakBytes), report.peakBytes);
+  else
+    absl::StrAppendFormat(&text,
+                          "memory: %s per rank on %s, which needs most, known before the job starts "
+                          "(%d bytes)\n%s%s:\n",
+                          mebibytes(report.peakBytes), partText(parts, largest), report.peakBytes,
+                          tableOfParts(compiled), partText(parts, largest));
+  absl::StrAppend(&text, explainReport(report));
+  if (parts.front().mesh.ranks() == 1)
+    return text;
+  const PersistentBytes bytes = persistentBytesOf(parts);
+  absl::StrAppend(&text, "persistent: ",
+                  parts.size() == 1 ? absl::StrCat(bytes.onRank(), " bytes on each of ", bytes.ranks,
+                                                   " ranks, which all together hold ")
+                                    : absl::StrCat("all ", bytes.ranks, " ranks together hold "));
+  absl::StrAppendFormat(
+      &text, "%d = %d of the whole + %d of further copies + %d of uneven parts + %d of alignment\n",
+      bytes.onAll(), bytes.whole, bytes.copies, bytes.uneven, bytes.alignment);
+  return text;
+}
+
 std::string explainCommunication(const Compiled &compiled) {
-  for (const Program &program : compiled.executable.programs)
-    if (program.name == "step")
-      return explainCommunication(compiled.executable, program);
+  const std::vector<Program> &programs = compiled.parts.front().programs;
+  for (size_t program = 0; program < programs.size(); ++program)
+    if (programs[program].name == "step")
+      return explainCommunication(compiled.parts, program);
   return "communication: there is no program step\n";
 }
 
@@ -107,41 +164,42 @@ std::string explainFusion(const Compiled &compiled) {
   for (const auto &[name, count] : compiled.composites)
     absl::StrAppendFormat(&text, "  %-40s %5d kernels  %5d decompositions\n", name, count.kernels,
                           count.decompositions);
-  for (const Program &program : compiled.executable.programs) {
-    size_t elementwise = 0;
-    for (const Command &command : program.commands)
-      if (command.kind == CommandKind::Launch &&
-          compiled.executable.kernels[command.kernel].call.name == "elementwise")
-        ++elementwise;
-    absl::StrAppendFormat(&text, "program %s: %d commands, %d of them element-wise programs\n", program.name,
-                          program.commands.size(), elementwise);
-  }
+  for (size_t part = 0; part < compiled.parts.size(); ++part)
+    for (const Program &program : compiled.parts[part].programs) {
+      size_t elementwise = 0;
+      for (const Command &command : program.commands)
+        if (command.kind == CommandKind::Launch &&
+            compiled.parts[part].kernels[command.kernel].call.name == "elementwise")
+          ++elementwise;
+      absl::StrAppendFormat(
+          &text, "program %s%s: %d commands, %d of them element-wise programs\n", program.name,
+          compiled.parts.size() == 1 ? "" : absl::StrCat(" of ", partText(compiled.parts, part)),
+          program.commands.size(), elementwise);
+    }
   return text;
 }
 
-absl::Status checkMemoryLimit(const Config &config, const Compiled &compiled, int64_t limitBytes) {
-  const MemoryReport &report = compiled.memory;
-  if (report.peakBytes <= limitBytes)
+absl::Status checkMemoryLimit(const Config &config, const Compiled &compiled, const MemoryLimits &limits) {
+  const std::optional<MemoryOverrun> overrun = overrunOf(compiled.parts, limits);
+  if (!overrun)
     return absl::OkStatus();
-  const int64_t ranks = config.parallel.ranks();
-  const bool isShare = config.launch.memoryPerRank.value_or(0) != limitBytes;
-  std::string text =
-      absl::StrFormat("memory: this plan needs %s%s (%d bytes), the limit is %s (%s%s).\n   ",
-                      mebibytes(report.peakBytes), ranks == 1 ? "" : " per rank", report.peakBytes,
-                      mebibytes(limitBytes), isShare ? "launch.memory_limit" : "launch.memory_per_rank",
-                      isShare && ranks > 1 ? absl::StrCat(" over ", ranks, " ranks") : "");
+  const MemoryReport &report = compiled.memory[overrun->part];
+  std::string text = describeOverrun(compiled.parts, *overrun, limits) + "\n   ";
   for (const char *category : kCategories)
     if (int64_t bytes = report.categoryBytes(category))
       absl::StrAppendFormat(&text, " %s %s  ", category, mebibytes(bytes));
   struct Saving {
     std::string text;
     int64_t bytes;
+    bool fits;
   };
   std::vector<Saving> savings;
   for (const Change &change : possibleChanges(config)) {
-    absl::StatusOr<Compiled> other = compileJob(change.config, "", {compiled.executable.target, "", ""});
-    if (other.ok() && other->memory.peakBytes < report.peakBytes)
-      savings.push_back({change.text, other->memory.peakBytes});
+    absl::StatusOr<Compiled> other = compileJob(change.config, "", {compiled.parts.front().target, "", ""});
+    if (!other.ok())
+      continue;
+    if (int64_t bytes = peakOfRanks(other->parts, 1); bytes < report.peakBytes)
+      savings.push_back({change.text, bytes, !overrunOf(other->parts, limits)});
   }
   std::stable_sort(savings.begin(), savings.end(),
                    [](const Saving &a, const Saving &b) { return a.bytes < b.bytes; });
@@ -150,8 +208,8 @@ absl::Status checkMemoryLimit(const Config &config, const Compiled &compiled, in
   absl::StrAppend(&text, "\n  What saves most:");
   for (const Saving &saving : savings)
     absl::StrAppendFormat(&text, "\n    %s -> %s (%d bytes)%s", saving.text, mebibytes(saving.bytes),
-                          saving.bytes, saving.bytes <= limitBytes ? ", fits" : "");
-  if (isShare && ranks > 1)
+                          saving.bytes, saving.fits ? ", fits" : "");
+  if (overrun->isShared && limits.ranks > 1)
     absl::StrAppend(&text,
                     "\n  If the ranks run elsewhere, launch.memory_per_rank says what each has there.");
   return withExitCode(absl::ResourceExhaustedError(text), ExitCode::OutOfMemory);

@@ -1,11 +1,13 @@
 //===- Pipeline.cpp - The ordered list of phases --------------------------------===//
 //
-// Read `addPhases` from top to bottom: it is the life of a program, from what the model means to where every
-// byte lies. Cut, recompute and overlap join it with pipelines.
+// Read `phases` from top to bottom: it is the life of a program, from what the model means to where every
+// byte lies. Recompute and overlap join it later.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Pipeline.h"
 
+#include "compiler/schedule/PlanStages.h"
+#include "dialects/nn/NnDialect.h"
 #include "passes/differentiate/Differentiate.h"
 #include "passes/fuse/Fuse.h"
 #include "passes/memory/Memory.h"
@@ -111,43 +113,106 @@ SeedPlacementsOptions seedOptions(const Config &config) {
   return options;
 }
 
+/// Whether every pipeline rank has a program of its own, in a module of its own.
+bool isPipelined(const Config &config) { return config.parallel.pipeline.size > 1; }
+
+/// How many layers the model has. In a program each begins with its boundary, and one more may stand before
+/// the head.
+absl::StatusOr<int64_t> layersOf(ModuleOp module, const Config &config) {
+  if (config.model.program.empty())
+    return config.model.numHiddenLayers;
+  int64_t layers = -1;
+  module.walk([&](nn::BoundaryOp boundary) { layers = std::max<int64_t>(layers, boundary.getLayer()); });
+  if (layers >= 0)
+    return layers;
+  return absl::InvalidArgumentError(
+      absl::StrCat("parallel.pipeline.size: ", config.model.program,
+                   " has no nn.boundary, where it could be cut into stages. Works: 1, or a program in which "
+                   "`nn.boundary LAYER %x` stands before each layer and before the head."));
+}
+
+/// A layout that is written out, or a number of stages, says where the model is cut; `auto` leaves it to
+/// costs.
+absl::StatusOr<CutOptions> cutOptions(ModuleOp module, const Config &config) {
+  CutOptions options;
+  if (!isPipelined(config))
+    return options;
+  absl::StatusOr<int64_t> layers = layersOf(module, config);
+  if (!layers.ok())
+    return layers.status();
+  absl::StatusOr<StageLayout> layout = planStages(config, *layers);
+  if (!layout.ok())
+    return layout.status();
+  options.schedule = config.parallel.pipeline.schedule;
+  options.stages = static_cast<int64_t>(layout->stages.size());
+  options.memoryLimit = static_cast<double>(config.launch.memoryPerRank.value_or(0));
+  if (config.parallel.pipeline.layout != "auto")
+    for (const StageLayers &stage : ArrayRef(layout->stages).drop_front())
+      options.firstLayers.push_back(stage.firstLayer);
+  return options;
+}
+
+/// What a phase is told.
+struct PhaseInput {
+  const Config &config;
+  bool explain; ///< decisions leave their reasons in the IR
+  CutOptions cut;
+};
+
 /// One phase: a name that people know, and the passes that it is made of.
 struct Phase {
   std::string name;
-  std::function<void(PassManager &, const Config &, bool explain)> addPasses;
+  std::function<void(PassManager &, const PhaseInput &)> addPasses;
 };
+
+/// A pass over each pipeline rank's module; without a pipeline over the job's.
+void addToRanks(PassManager &manager, const PhaseInput &input, std::unique_ptr<Pass> pass) {
+  if (isPipelined(input.config))
+    manager.nest<ModuleOp>().addPass(std::move(pass));
+  else
+    manager.addPass(std::move(pass));
+}
 
 const std::vector<Phase> &phases() {
   static const std::vector<Phase> list = {
       //===-- the global program: what to compute ------------------------------===//
       // Before differentiate, so that the backward is built in the recipe's types and no gradient is rounded
       // on its way.
-      {"precision", [](PassManager &manager, const Config &config,
-                       bool) { manager.addPass(createPrecision(precisionOptions(config))); }},
+      {"precision",
+       [](PassManager &manager, const PhaseInput &input) {
+         manager.addPass(createPrecision(precisionOptions(input.config)));
+       }},
       {"differentiate",
-       [](PassManager &manager, const Config &, bool) { manager.addPass(createDifferentiate()); }},
+       [](PassManager &manager, const PhaseInput &) { manager.addPass(createDifferentiate()); }},
       // After it the step is whole. Equal values are merged here once: later phases may not (a recomputed
-      // value is a
-      // copy on purpose).
+      // value
+      // is a copy on purpose).
       {"update",
-       [](PassManager &manager, const Config &config, bool) {
-         manager.addPass(createUpdate(updateOptions(config)));
+       [](PassManager &manager, const PhaseInput &input) {
+         manager.addPass(createUpdate(updateOptions(input.config)));
          manager.addPass(createCanonicalizerPass());
          manager.addPass(createCSEPass());
        }},
       //===-- the mesh: where it lives. Nothing happens without one -------------===//
       {"place",
-       [](PassManager &manager, const Config &config, bool explain) {
-         manager.addPass(createSeedPlacements(seedOptions(config)));
-         manager.addPass(createPlace(PlaceOptions{explain}));
+       [](PassManager &manager, const PhaseInput &input) {
+         manager.addPass(createSeedPlacements(seedOptions(input.config)));
+         manager.addPass(createPlace(PlaceOptions{input.explain}));
        }},
-      {"partition", [](PassManager &manager, const Config &, bool) { manager.addPass(createPartition()); }},
+      {"partition", [](PassManager &manager, const PhaseInput &) { manager.addPass(createPartition()); }},
       //===-- the scheduled program: when it happens, and where -----------------===//
-      {"schedule", [](PassManager &manager, const Config &, bool) { manager.addPass(createSchedule()); }},
-      {"fuse", [](PassManager &manager, const Config &config,
-                  bool) { manager.addPass(createFuse(FuseOptions{config.launch.comm != CommKind::Local})); }},
+      // A pipeline is cut into stages first; from here on each of its ranks has a program.
+      {"schedule",
+       [](PassManager &manager, const PhaseInput &input) {
+         manager.addPass(isPipelined(input.config) ? createCut(input.cut) : createSchedule());
+       }},
+      {"fuse",
+       [](PassManager &manager, const PhaseInput &input) {
+         addToRanks(manager, input, createFuse(FuseOptions{input.config.launch.comm != CommKind::Local}));
+       }},
       // Nothing may change the program after this: every byte has its place.
-      {"memory", [](PassManager &manager, const Config &, bool) { manager.addPass(createMemory()); }},
+      {"memory",
+       [](PassManager &manager, const PhaseInput &input) { addToRanks(manager, input, createMemory()); }},
   };
   return list;
 }
@@ -168,12 +233,16 @@ LogicalResult runPhases(ModuleOp module, const Config &config, const PhaseOption
     if (options.observe)
       options.observe(phase, module);
   };
+  absl::StatusOr<CutOptions> cut = cutOptions(module, config);
+  if (!cut.ok())
+    return module.emitError() << std::string(cut.status().message());
+  const PhaseInput input{config, options.explain, *std::move(cut)};
   show("build");
   for (const Phase &phase : phases()) {
     PassManager manager(module.getContext());
     if (!options.reproducerPath.empty())
       manager.enableCrashReproducerGeneration(options.reproducerPath);
-    phase.addPasses(manager, config, options.explain);
+    phase.addPasses(manager, input);
     if (failed(manager.run(module)))
       return failure();
     show(phase.name);

@@ -25,7 +25,7 @@ cleanUp() {
   fi
   rm -f "$folder.log"
   local mount
-  for mount in dev/shm proc; do
+  for mount in dev/shm sys proc; do
     if mountpoint -q "$folder/$mount"; then umount "$folder/$mount" 2>/dev/null || umount -l "$folder/$mount"; fi
   done
   if [ "$keep" = yes ]; then
@@ -117,6 +117,7 @@ copyIn /etc/apt/sources.list /etc/apt/sources.list.d /etc/apt/keyrings /etc/apt/
   /etc/resolv.conf "$HOME/.config/pip"
 mapfile -d '' -t variables < <(networkVariables)
 mount -t proc proc "$folder/proc"
+mount -t sysfs -o ro sysfs "$folder/sys"
 mkdir -p "$folder/dev/shm"
 mount -t tmpfs tmpfs "$folder/dev/shm"
 git clone -q --no-local "$root" "$folder/root/weft"

@@ -154,7 +154,7 @@ public:
   std::optional<absl::StatusOr<MeshValue>> run() {
     using Result = std::optional<absl::StatusOr<MeshValue>>;
     return llvm::TypeSwitch<Operation *, Result>(op)
-        .Case<dist::WaitOp, dist::ReshardOp>([&](auto) -> Result { return operand; })
+        .Case<dist::WaitOp, dist::ReshardOp, dist::TermOp>([&](auto) -> Result { return operand; })
         .Case([&](dist::AllGatherStartOp gather) -> Result { return allGather(gather); })
         .Case([&](dist::AllReduceStartOp reduce) -> Result {
           return allReduce(ranks, operand, groupOf(reduce.getAxes(), mesh), reduce.getKind(), types);

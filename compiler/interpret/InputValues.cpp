@@ -54,7 +54,8 @@ void lowerBound(Value value, std::optional<int64_t> &bound) {
     if (std::optional<int64_t> rows = rowsIndexedBy(use))
       bound = std::min(bound.value_or(*rows), *rows);
     if (isa<dist::DistDialect>(use.getOwner()->getDialect()) && !isa<dist::RingOp>(use.getOwner()))
-      lowerBound(use.getOwner()->getResult(0), bound);
+      for (Value moved : use.getOwner()->getResults())
+        lowerBound(moved, bound);
   }
 }
 

@@ -1,6 +1,5 @@
 #include "compiler/interpret/Interpreter.h"
 
-#include "compiler/interpret/BlockWalk.h"
 #include "compiler/interpret/Collectives.h"
 #include "compiler/interpret/Context.h"
 #include "dialects/nn/FactorPlacement.h"
@@ -135,19 +134,45 @@ FailureOr<std::vector<Tensor>> Interpreter::leaveAll(Operation *op, TypeRange ty
 /// All or none: `variables` change when every written value could be put together.
 LogicalResult Interpreter::keepWrites(Operation *op, Context &context, Variables &variables,
                                       std::vector<std::string> *written) const {
-  std::vector<Tensor> tensors;
+  WholeWrites writes;
   for (auto &[name, write] : context.writes) {
     FailureOr<Tensor> whole = leave(op, "@" + name, write.type, write.value, context.ranks);
     if (failed(whole))
       return failure();
-    tensors.push_back(*std::move(whole));
+    writes[name] = *std::move(whole);
   }
-  for (auto [entry, tensor] : llvm::zip_equal(context.writes, tensors)) {
-    variables[entry.first.str()] = std::move(tensor);
-    if (written)
-      written->push_back(entry.first.str());
-  }
+  keep(std::move(writes), variables, written);
   return success();
+}
+
+void Interpreter::keep(WholeWrites writes, Variables &variables, std::vector<std::string> *written) {
+  for (auto &[name, value] : writes) {
+    variables[name.str()] = std::move(value);
+    if (written)
+      written->push_back(name.str());
+  }
+}
+
+LogicalResult Interpreter::walkOn(BlockWalk<MeshValue> &walk, Context &context) {
+  return walk.run([&](Operation *op, ArrayRef<MeshValue> given) -> FailureOr<Values> {
+    Values operands(given);
+    if (failed(takeArrived(op, operands, context)))
+      return failure();
+    FailureOr<Values> values = evaluate(op, operands, context);
+    if (failed(values) || failed(checkShapes(op, *values)))
+      return failure();
+    // What has not come yet, and what is one term among several, is nothing to look at.
+    bool isWhole = true;
+    if (context.traffic)
+      for (auto [type, value] : llvm::zip_equal(op->getResultTypes(), *values)) {
+        isWhole &= !value.empty() && !context.ranks.dependsOnPipelineRank(type);
+        if (!value.empty())
+          value = context.ranks.copiesOf(context.pipelineRank, value);
+      }
+    if (observer && isWhole)
+      observer->computed(op, operands, *values, context.ranks);
+    return values;
+  });
 }
 
 /// The operands of the block's terminator, if it has one.
@@ -156,14 +181,8 @@ FailureOr<Interpreter::Values> Interpreter::runBlock(Block &block, ArrayRef<Mesh
   ValueRange results;
   if (!block.empty() && block.back().hasTrait<OpTrait::IsTerminator>())
     results = block.back().getOperands();
-  return walkBlock<MeshValue>(block, arguments, results, [&](Operation *op, ArrayRef<MeshValue> operands) {
-    FailureOr<Values> values = evaluate(op, operands, context);
-    if (failed(values) || failed(checkShapes(op, *values)))
-      return FailureOr<Values>(failure());
-    if (observer)
-      observer->computed(op, operands, *values, context.ranks);
-    return values;
-  });
+  BlockWalk<MeshValue> walk(block, arguments, results);
+  return failed(walkOn(walk, context)) ? FailureOr<Values>() : FailureOr<Values>(walk.results());
 }
 
 FailureOr<Interpreter::Values> Interpreter::evaluate(Operation *op, ArrayRef<MeshValue> operands,
@@ -179,17 +198,22 @@ FailureOr<Interpreter::Values> Interpreter::evaluate(Operation *op, ArrayRef<Mes
     return Values();
   }
   if (auto load = dyn_cast<sched::LoadOp>(op)) {
-    const Slot &slot = context.slots[load.getSlot()];
-    int64_t microbatch = load.getMicrobatch().value_or(context.microbatch);
-    const MeshValue &value = slot.values.size() == 1 ? slot.values.front() : slot.values[microbatch];
-    if (value.empty())
-      return load.emitOpError() << "reads slot " << load.getSlotAttr() << " before anything is stored there";
-    return Values{value};
+    auto microbatch = load.getMicrobatch().value_or(static_cast<uint64_t>(context.microbatch));
+    FailureOr<MeshValue> value = slotValue(op, load.getSlot(), static_cast<int64_t>(microbatch), context);
+    return failed(value) ? FailureOr<Values>(failure()) : Values{*std::move(value)};
   }
   if (auto store = dyn_cast<sched::StoreOp>(op)) {
-    context.stores[store.getSlot()] = operands[0];
+    context.stores[store.getSlot()] = {store,
+                                       SlotValue(operands[0], context.arriving.lookup(store.getValue()))};
     return Values();
   }
+  // It needs the value as long as this, and says nothing of those who need it longer.
+  if (auto release = dyn_cast<sched::ReleaseOp>(op))
+    return failed(slotValue(op, release.getSlot(), context.microbatch, context))
+               ? FailureOr<Values>(failure())
+               : Values();
+  if (std::optional<FailureOr<Values>> values = evaluateTraffic(op, operands, context))
+    return *std::move(values);
   if (auto ring = dyn_cast<dist::RingOp>(op))
     return evaluateRing(ring, operands, context);
   if (operands.size() == 1)

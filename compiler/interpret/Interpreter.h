@@ -17,8 +17,13 @@
 #include "dialects/sched/SchedDialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/MapVector.h"
+
+#include <deque>
 
 namespace weft::interpret {
+
+template <typename V> class BlockWalk;
 
 /// Sees the values of a run as they arise.
 class Observer {
@@ -49,13 +54,16 @@ public:
 
   /// One run of a scheduled program: `inputs` in the order of its input slots; those that are per microbatch
   /// have the microbatches stacked along a new first dimension. Returns the output slots, in order; variables
-  /// as for a step.
+  /// as for a step. Of a pipeline, the program of any rank stands for those of all (PipelinePrograms.h): they
+  /// run side by side, and slots and variables come in the order of their first appearance.
   mlir::FailureOr<std::vector<Tensor>> run(sched::ProgramOp program, std::vector<Tensor> inputs,
                                            Variables &variables, std::vector<std::string> *written = nullptr);
 
 private:
   using Values = llvm::SmallVector<MeshValue>;
+  using WholeWrites = llvm::MapVector<llvm::StringRef, Tensor>;
   struct Context;
+  struct ProgramRun;
 
   mlir::FailureOr<MeshValue> enter(mlir::Operation *op, const llvm::Twine &what, mlir::Type type,
                                    Tensor value, const Ranks &ranks) const;
@@ -67,7 +75,21 @@ private:
                                                 const Values &values, const Ranks &ranks) const;
   mlir::LogicalResult keepWrites(mlir::Operation *op, Context &context, Variables &variables,
                                  std::vector<std::string> *written) const;
+  static void keep(WholeWrites writes, Variables &variables, std::vector<std::string> *written);
 
+  mlir::LogicalResult fillInputs(llvm::ArrayRef<sched::ProgramOp> programs, std::vector<Tensor> inputs,
+                                 std::deque<ProgramRun> &runs) const;
+  mlir::FailureOr<Tensor> leave(const ProgramRun &run, const llvm::Twine &what, mlir::Type type,
+                                const MeshValue &value) const;
+  mlir::FailureOr<std::vector<Tensor>> takeOutputs(llvm::ArrayRef<sched::ProgramOp> programs,
+                                                   std::deque<ProgramRun> &runs) const;
+  mlir::LogicalResult keepWrites(std::deque<ProgramRun> &runs, Variables &variables,
+                                 std::vector<std::string> *written) const;
+  mlir::LogicalResult runSideBySide(std::deque<ProgramRun> &runs);
+  mlir::FailureOr<bool> goOn(ProgramRun &run);
+  mlir::LogicalResult endAction(Context &context) const;
+
+  mlir::LogicalResult walkOn(BlockWalk<MeshValue> &walk, Context &context);
   mlir::FailureOr<Values> runBlock(mlir::Block &block, llvm::ArrayRef<MeshValue> arguments, Context &context);
   mlir::FailureOr<Values> evaluate(mlir::Operation *op, llvm::ArrayRef<MeshValue> operands, Context &context);
   mlir::FailureOr<Values> evaluateOnRanks(mlir::Operation *op, llvm::ArrayRef<MeshValue> operands,
@@ -77,6 +99,14 @@ private:
   mlir::FailureOr<Values> evaluateCall(mlir::func::CallOp call, llvm::ArrayRef<MeshValue> operands,
                                        Context &context);
   mlir::FailureOr<MeshValue> readVariable(nn::ReadOp op, const Context &context) const;
+  mlir::FailureOr<MeshValue> slotValue(mlir::Operation *op, llvm::StringRef name, int64_t microbatch,
+                                       Context &context) const;
+  mlir::LogicalResult takeArrived(mlir::Operation *op, llvm::MutableArrayRef<MeshValue> operands,
+                                  const Context &context) const;
+  std::optional<mlir::FailureOr<Values>>
+  evaluateTraffic(mlir::Operation *op, llvm::ArrayRef<MeshValue> operands, Context &context);
+  mlir::FailureOr<Values> evaluateSend(dist::SendOp send, const MeshValue &value, Context &context) const;
+  mlir::LogicalResult verifyLine(mlir::Operation *op, const Context &context) const;
   mlir::FailureOr<Values> runMicrobatches(nn::StepOp step, const Values &inputs, const Values &prepared,
                                           Context &context);
   mlir::LogicalResult foldCarried(nn::CarryOp carry, llvm::SmallVectorImpl<Values> &given) const;

@@ -1,7 +1,12 @@
 #include "compiler/interpret/Programs.h"
 
+#include "compiler/interpret/PipelinePrograms.h"
+#include "passes/analysis/PipelineModules.h"
+
 #include "absl/strings/str_cat.h"
 #include "llvm/ADT/StringExtras.h"
+
+#include <set>
 
 using namespace mlir;
 
@@ -44,17 +49,17 @@ std::vector<ProgramInput> inputsOf(nn::StepOp step) {
 
 std::vector<ProgramInput> inputsOf(sched::ProgramOp program) {
   std::vector<ProgramInput> inputs;
-  for (auto slot : program.getBody().front().getOps<sched::SlotOp>()) {
-    if (slot.getKind() != sched::SlotKind::input)
-      continue;
+  std::vector<sched::ProgramOp> programs = rankPrograms(program);
+  for (sched::SlotOp slot : slotsOf(programs, sched::SlotKind::input)) {
     ProgramInput input{nameOf(slot, "input/", "arg"),
                        placedType(slot),
                        slot.getPerMicrobatch() ? static_cast<int64_t>(program.getMicrobatches()) : 0,
                        {}};
-    program.walk([&](sched::LoadOp load) {
-      if (load.getSlot() == slot.getName())
-        input.values.push_back(load.getResult());
-    });
+    for (sched::ProgramOp one : programs)
+      one.walk([&](sched::LoadOp load) {
+        if (load.getSlot() == slot.getName())
+          input.values.push_back(load.getResult());
+      });
     inputs.push_back(std::move(input));
   }
   return inputs;
@@ -71,11 +76,14 @@ std::optional<TensorType> ProgramInput::wholeType() const {
 
 std::vector<Operation *> programsOf(ModuleOp module) {
   std::vector<Operation *> programs;
-  for (Operation &op : *module.getBody()) {
-    auto function = dyn_cast<func::FuncOp>(op);
-    if ((function && !function.isExternal()) || isa<nn::StepOp, sched::ProgramOp>(op))
-      programs.push_back(&op);
-  }
+  std::set<std::string> known;
+  for (ModuleOp own : pipelineModules(module))
+    for (Operation &op : *own.getBody()) {
+      auto function = dyn_cast<func::FuncOp>(op);
+      if (((function && !function.isExternal()) || isa<nn::StepOp, sched::ProgramOp>(op)) &&
+          known.insert(programName(&op)).second)
+        programs.push_back(&op);
+    }
   return programs;
 }
 
@@ -107,9 +115,8 @@ std::vector<std::string> outputNames(Operation *program) {
         names.push_back(name.str());
     return names;
   }
-  for (auto slot : cast<sched::ProgramOp>(program).getBody().front().getOps<sched::SlotOp>())
-    if (slot.getKind() == sched::SlotKind::output)
-      names.push_back(nameOf(slot, "output/", "result"));
+  for (sched::SlotOp slot : slotsOf(rankPrograms(cast<sched::ProgramOp>(program)), sched::SlotKind::output))
+    names.push_back(nameOf(slot, "output/", "result"));
   return names;
 }
 

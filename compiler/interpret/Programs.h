@@ -20,7 +20,8 @@ struct ProgramInput {
   std::optional<TensorType> wholeType() const;
 };
 
-/// Every func.func with a body, nn.step and sched.program of the module, in order.
+/// Every func.func with a body, nn.step and sched.program of the module, in order. Of a pipeline, the program
+/// of the first rank that has one of this name stands for those of all.
 std::vector<mlir::Operation *> programsOf(mlir::ModuleOp module);
 std::string programName(mlir::Operation *program);
 /// Arguments of a function by their `nn.name`, else arg0, arg1, ...

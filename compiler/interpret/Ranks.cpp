@@ -1,6 +1,7 @@
 #include "compiler/interpret/Ranks.h"
 
 #include "compiler/interpret/Collectives.h"
+#include "compiler/interpret/PipelinePrograms.h"
 #include "dialects/nn/NnDialect.h"
 
 #include "absl/strings/str_cat.h"
@@ -33,6 +34,11 @@ dist::MeshAttr localMesh(Operation *op) {
     return mesh ? WalkResult::interrupt() : WalkResult::advance();
   });
   return mesh;
+}
+
+/// That of the module around.
+dist::MeshAttr moduleMesh(Operation *op) {
+  return op->getParentOfType<ModuleOp>()->getAttrOfType<dist::MeshAttr>(dist::kMeshAttribute);
 }
 
 /// The mesh axes that tell ranks of different contents apart.
@@ -107,10 +113,33 @@ std::vector<uint32_t> axisIndices(ArrayRef<int64_t> axes) { return {axes.begin()
 
 Ranks Ranks::of(Operation *op) {
   Mesh axes;
-  if (dist::MeshAttr mesh = localMesh(op))
+  if (dist::MeshAttr mesh = interpret::pipelineRankOf(op) ? moduleMesh(op) : localMesh(op)) {
     for (auto [name, size] : llvm::zip_equal(mesh.getNames(), mesh.getSizes()))
       axes.axes.push_back({name.getValue().str(), static_cast<uint32_t>(size)});
+    for (NamedAttribute role : mesh.getRoles())
+      axes.roles.push_back({role.getName().str(), axisIndices(mesh.axesOf(role.getName()))});
+  }
   return Ranks(std::move(axes));
+}
+
+bool Ranks::isPipelineAxis(StringRef name) const {
+  return llvm::any_of(axes.axesOf("pipeline"), [&](uint32_t axis) { return axes.axes[axis].name == name; });
+}
+
+bool Ranks::dependsOnPipelineRank(Type type) const {
+  dist::Placement placement = dist::placementOf(type);
+  return placement && llvm::any_of(axes.axesOf("pipeline"),
+                                   [&](uint32_t axis) { return !placement.isReplicatedOver(axis); });
+}
+
+MeshValue Ranks::copiesOf(int64_t pipelineRank, const MeshValue &value) const {
+  std::span<const uint32_t> pipeline = axes.axesOf("pipeline");
+  MeshValue copies(count());
+  for (int64_t rank = 0; rank < count(); ++rank)
+    if (pipelineRankOf(rank) == pipelineRank)
+      for (int64_t other : axes.group(rank, pipeline))
+        copies[other] = value[rank];
+  return copies;
 }
 
 std::vector<int64_t> Ranks::positions(int64_t rank, int64_t size, const dist::Split &split) const {

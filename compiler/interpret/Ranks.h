@@ -20,7 +20,8 @@ using MeshValue = llvm::SmallVector<Shared>;
 
 class Ranks {
 public:
-  /// One rank, unless the program under `op` is in the local view: then those of its mesh.
+  /// One rank, unless the program under `op` is in the local view, or of a pipeline rank: then those of its
+  /// mesh.
   static Ranks of(mlir::Operation *op);
   explicit Ranks(Mesh axes) : axes(std::move(axes)) {}
 
@@ -28,6 +29,15 @@ public:
   int64_t count() const { return axes.ranks(); }
   /// The same on every rank.
   MeshValue everywhere(const Shared &value) const { return MeshValue(count(), value); }
+
+  /// The ranks along the role `pipeline`, and which of them `rank` is.
+  int64_t pipelineRanks() const { return axes.sizeOf(axes.axesOf("pipeline")); }
+  int64_t pipelineRankOf(int64_t rank) const { return axes.indexOf(rank, axes.axesOf("pipeline")); }
+  bool isPipelineAxis(llvm::StringRef name) const;
+  /// Whether the type splits a value over pipeline axes, or leaves it pending there.
+  bool dependsOnPipelineRank(mlir::Type type) const;
+  /// What a pipeline rank holds, on every rank: in each of the others copies, place by place.
+  MeshValue copiesOf(int64_t pipelineRank, const MeshValue &value) const;
 
   /// The whole index of each element of `rank`'s part of a dimension of `size` elements; -1 is padding.
   std::vector<int64_t> positions(int64_t rank, int64_t size, const dist::Split &split) const;

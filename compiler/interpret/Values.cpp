@@ -2,6 +2,8 @@
 
 #include "dialects/dist/Placement.h"
 
+#include <bit>
+
 using namespace mlir;
 
 namespace weft::interpret {
@@ -41,6 +43,13 @@ std::optional<TensorType> wholeTypeOf(Type type) {
     tensor->shape.assign(shape.begin(), shape.end());
   }
   return tensor;
+}
+
+bool sameBits(const Tensor &left, const Tensor &right) {
+  return left.type() == right.type() && left.integers == right.integers &&
+         llvm::equal(left.reals, right.reals, [](double one, double other) {
+           return std::bit_cast<uint64_t>(one) == std::bit_cast<uint64_t>(other);
+         });
 }
 
 absl::StatusOr<Tensor> constantValue(ElementsAttr constant) {

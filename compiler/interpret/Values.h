@@ -28,6 +28,9 @@ std::optional<TensorType> tensorTypeOf(mlir::Type type);
 /// Likewise; of a part in the local view, the type of the whole.
 std::optional<TensorType> wholeTypeOf(mlir::Type type);
 
+/// Whether type and values are the same, to the bit.
+bool sameBits(const Tensor &left, const Tensor &right);
+
 /// The values of a dense constant, floats exactly.
 absl::StatusOr<Tensor> constantValue(mlir::ElementsAttr constant);
 

@@ -4,6 +4,7 @@
 #include "dialects/nn/NnDialect.h"
 #include "kernels/reference/Casts.h"
 #include "kernels/reference/Rounding.h"
+#include "passes/analysis/PipelineModules.h"
 #include "runtime/support/InitialValues.h"
 
 using namespace mlir;
@@ -39,21 +40,26 @@ LogicalResult addInitialValue(VariableOp op, uint64_t seed, Variables &variables
   if (!value.ok())
     return op.emitOpError() << std::string(value.status().message());
   reference::roundTo(*value, type->dtype);
-  variables[op.getSymName().str()] = *std::move(value);
-  return success();
+  auto [known, isNew] = variables.try_emplace(op.getSymName().str(), *std::move(value));
+  if (isNew || sameBits(known->second, *value))
+    return success();
+  return op.emitOpError() << "@" << op.getSymName()
+                          << " starts with another value or type than on a pipeline "
+                          << "rank before: it is one variable, and has one";
 }
 
 } // namespace
 
 FailureOr<Variables> initialVariables(ModuleOp module, uint64_t seed) {
   Variables variables;
-  for (Operation &op : *module.getBody()) {
-    if (auto parameter = dyn_cast<nn::ParameterOp>(op);
-        parameter && failed(addInitialValue(parameter, seed, variables)))
-      return failure();
-    if (auto state = dyn_cast<nn::StateOp>(op); state && failed(addInitialValue(state, seed, variables)))
-      return failure();
-  }
+  for (ModuleOp own : pipelineModules(module))
+    for (Operation &op : *own.getBody()) {
+      if (auto parameter = dyn_cast<nn::ParameterOp>(op);
+          parameter && failed(addInitialValue(parameter, seed, variables)))
+        return failure();
+      if (auto state = dyn_cast<nn::StateOp>(op); state && failed(addInitialValue(state, seed, variables)))
+        return failure();
+    }
   return variables;
 }
 

@@ -18,8 +18,9 @@ namespace weft::interpret {
 /// By symbol name.
 using Variables = std::map<std::string, Tensor>;
 
-/// The value that every nn.parameter and nn.state of the module starts with, rounded to its type: a function
-/// of (seed, symbol name, linear index). Fails, with a diagnostic, on a type that has no tensor.
+/// The value that every nn.parameter and nn.state of the module, or of its pipeline ranks, starts with,
+/// rounded to its type: a function of (seed, symbol name, linear index). Fails, with a diagnostic, on a type
+/// that has no tensor, and on a variable that starts otherwise on another pipeline rank.
 mlir::FailureOr<Variables> initialVariables(mlir::ModuleOp module, uint64_t seed);
 
 } // namespace weft::interpret

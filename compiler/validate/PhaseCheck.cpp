@@ -67,21 +67,24 @@ private:
     return true;
   }
 
-  /// Likewise the inputs, which come in one order at every level.
+  /// Likewise the inputs, by name: of a pipeline they come in another order, and some that nobody reads do
+  /// not come at all.
   std::vector<interpret::Tensor> inputsFor(const std::string &name, Operation *program) {
-    std::vector<interpret::ProgramInput> wanted = interpret::inputsOf(program);
-    std::vector<interpret::Tensor> &given = inputs[name];
-    for (size_t index = given.size(); index < wanted.size(); ++index) {
-      std::optional<TensorType> type = wanted[index].wholeType();
-      absl::StatusOr<interpret::Tensor> value =
-          interpret::generate(type.value_or(TensorType()), absl::StrCat(name, "/", wanted[index].name), seed,
-                              interpret::integerBound(wanted[index].values, kIntegerBound));
-      given.push_back(value.ok() ? *std::move(value) : interpret::Tensor());
-    }
-    std::vector<interpret::Tensor> values = given;
-    for (auto [value, input] : llvm::zip_equal(values, wanted))
-      if (std::optional<TensorType> type = input.wholeType(); type && isFloat(type->dtype))
+    std::vector<interpret::Tensor> values;
+    for (const interpret::ProgramInput &input : interpret::inputsOf(program)) {
+      std::optional<TensorType> type = input.wholeType();
+      auto [known, isNew] = inputs[name].try_emplace(input.name);
+      if (isNew) {
+        absl::StatusOr<interpret::Tensor> value =
+            interpret::generate(type.value_or(TensorType()), absl::StrCat(name, "/", input.name), seed,
+                                interpret::integerBound(input.values, kIntegerBound));
+        if (value.ok())
+          known->second = *std::move(value);
+      }
+      interpret::Tensor &value = values.emplace_back(known->second);
+      if (type && isFloat(type->dtype))
         value.dtype = type->dtype;
+    }
     return values;
   }
 
@@ -150,7 +153,7 @@ private:
   uint64_t seed;
   const Sabotage *sabotage;
   interpret::Variables start, variables;
-  std::map<std::string, std::vector<interpret::Tensor>> inputs;
+  std::map<std::string, std::map<std::string, interpret::Tensor>> inputs; ///< by program and name
   std::map<std::string, ProgramImage> images;
   std::map<std::string, ProgramImage> rounded; ///< of the last interpreted phase, in declared types
 };

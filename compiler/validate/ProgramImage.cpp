@@ -2,6 +2,7 @@
 
 #include "compiler/interpret/Programs.h"
 #include "compiler/validate/VirtualRanks.h"
+#include "passes/analysis/PipelineModules.h"
 
 #include "absl/strings/str_cat.h"
 #include "mlir/IR/Diagnostics.h"
@@ -20,8 +21,9 @@ public:
 
   void computed(Operation *op, ArrayRef<MeshValue> operands, ArrayRef<MeshValue> results,
                 const Ranks &ranks) override {
-    if (isa<dist::WaitOp>(op))
-      return; // what it waits for has been looked at
+    // What is waited for has been looked at, and a constant that is wrong shows in what uses it.
+    if (isa<dist::WaitOp, nn::ConstantOp>(op))
+      return;
     bool isMove = isa<dist::DistDialect>(op->getDialect()) && !isa<dist::RingOp>(op);
     for (auto [result, value] : llvm::zip_equal(op->getResults(), results)) {
       std::string name = op->getName().getStringRef().str();
@@ -41,11 +43,15 @@ public:
 
   void carried(StringRef name, Type type, const MeshValue &value, const Ranks &ranks) override {
     absl::StatusOr<interpret::Tensor> whole = ranks.assemble(value, type);
-    if (whole.ok())
-      image.values["carried " + name.str()] = *std::move(whole);
-    else
+    if (!whole.ok()) {
       absl::StrAppend(&image.failure, "carried ", name.str(), ": ", std::string(whole.status().message()),
                       "\n");
+      return;
+    }
+    // What several ranks of a pipeline carry under one name is one value.
+    auto [known, isNew] = image.values.try_emplace("carried " + name.str(), *std::move(whole));
+    if (!isNew && !interpret::sameBits(known->second, *whole))
+      absl::StrAppend(&image.failure, "carried ", name.str(), ": differs between pipeline ranks\n");
   }
 
 private:
@@ -107,11 +113,11 @@ ProgramImage executeForImage(Operation *program, std::vector<interpret::Tensor> 
                              interpret::Variables variables) {
   ProgramImage image;
   ScopedDiagnosticHandler handler = collectFailures(program->getContext(), image);
-  absl::StatusOr<Executable> executable = executableOf(program->getParentOfType<ModuleOp>());
+  absl::StatusOr<std::vector<Executable>> parts = partsOf(jobModuleOf(program));
   std::vector<std::vector<interpret::Tensor>> runs;
   runs.push_back(std::move(inputs));
   absl::StatusOr<std::vector<std::vector<interpret::Tensor>>> outputs =
-      executable.ok() ? runOnVirtualRanks(*executable, program, runs, variables) : executable.status();
+      parts.ok() ? runOnVirtualRanks(*parts, program, runs, variables) : parts.status();
   if (!outputs.ok()) {
     absl::StrAppend(&image.failure, std::string(outputs.status().message()), "\n");
     return image;

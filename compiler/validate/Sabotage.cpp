@@ -1,8 +1,11 @@
 #include "compiler/validate/Sabotage.h"
 
+#include "compiler/interpret/PipelinePrograms.h"
 #include "dialects/dist/Placement.h"
 #include "dialects/nn/NnDialect.h"
+#include "dialects/nn/ValueBuilder.h"
 #include "dialects/sched/SchedDialect.h"
+#include "passes/analysis/PipelineModules.h"
 
 #include <vector>
 
@@ -148,6 +151,13 @@ bool wrongCombiner(ModuleOp module) {
   });
 }
 
+sched::ActionOp actionOf(sched::RunOp run) {
+  for (auto action : run->getParentOfType<sched::ProgramOp>().getBody().front().getOps<sched::ActionOp>())
+    if (action.getName() == run.getAction())
+      return action;
+  return {};
+}
+
 bool lostMicrobatch(ModuleOp module) {
   return changeFirst<sched::RunOp>(module, [](sched::RunOp run) {
     if (run.getMicrobatch().value_or(0) == 0)
@@ -188,6 +198,81 @@ bool lostMask(ModuleOp module) {
   });
 }
 
+/// Of an action that adds to what it left before, one microbatch counts twice and the next not at all.
+bool doubledMicrobatch(ModuleOp module) {
+  return changeFirst<sched::RunOp>(module, [](sched::RunOp run) {
+    sched::ActionOp action = actionOf(run);
+    bool accumulates =
+        llvm::any_of(action.getBody().front().getOps<sched::StoreOp>(), [&](sched::StoreOp store) {
+          return llvm::any_of(action.getBody().front().getOps<sched::LoadOp>(),
+                              [&](sched::LoadOp load) { return load.getSlot() == store.getSlot(); });
+        });
+    if (!accumulates || run.getMicrobatch().value_or(0) != 1)
+      return false;
+    run.setMicrobatch(0);
+    return true;
+  });
+}
+
+bool zeroMessage(ModuleOp module) {
+  return changeFirst<dist::SendOp>(module, [](dist::SendOp send) {
+    OpBuilder builder(send);
+    send.getOperandMutable().assign(nn::ValueBuilder(builder, send.getLoc()).splat(send.getOperand(), 0.0));
+    return true;
+  });
+}
+
+/// The first run of the module's program whose action holds an op that `isOne`.
+template <typename OpTy, typename IsOne>
+sched::RunOp firstRunOf(ModuleOp module, StringRef program, IsOne isOne) {
+  for (auto one : module.getOps<sched::ProgramOp>())
+    for (auto run : one.getBody().front().getOps<sched::RunOp>())
+      if (one.getName() == program && llvm::any_of(actionOf(run).getBody().front().getOps<OpTy>(), isOne))
+        return run;
+  return {};
+}
+
+/// One message is neither sent nor received.
+bool lostMessage(ModuleOp module) {
+  return changeFirst<sched::RunOp>(module, [&](sched::RunOp run) {
+    auto sends = actionOf(run).getBody().front().getOps<dist::SendOp>();
+    if (sends.empty())
+      return false;
+    StringRef program = run->getParentOfType<sched::ProgramOp>().getName();
+    auto own = run->getParentOfType<ModuleOp>();
+    auto rank = static_cast<uint64_t>(*interpret::pipelineRankOf(run));
+    uint64_t peer = (*sends.begin()).getTo();
+    ModuleOp other = pipelineModules(module)[peer];
+    sched::RunOp lost[] = {
+        run,
+        firstRunOf<dist::SendWaitOp>(own, program, [&](dist::SendWaitOp op) { return op.getTo() == peer; }),
+        firstRunOf<dist::ReceiveOp>(other, program, [&](dist::ReceiveOp op) { return op.getFrom() == rank; }),
+        firstRunOf<dist::ReceiveWaitOp>(other, program,
+                                        [&](dist::ReceiveWaitOp op) { return op.getFrom() == rank; })};
+    if (!llvm::all_of(lost, [](sched::RunOp one) { return static_cast<bool>(one); }))
+      return false;
+    for (sched::RunOp one : lost)
+      one.erase();
+    return true;
+  });
+}
+
+bool dependsOnLoad(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op && (isa<sched::LoadOp>(op) || llvm::any_of(op->getOperands(), dependsOnLoad));
+}
+
+/// What one pipeline rank has of a sum over all of them does not count.
+bool lostTerm(ModuleOp module) {
+  return changeFirst<dist::TermOp>(module, [](dist::TermOp term) {
+    if (!dependsOnLoad(term.getOperand()))
+      return false;
+    OpBuilder builder(term);
+    term.getOperandMutable().assign(nn::ValueBuilder(builder, term.getLoc()).splat(term.getOperand(), 0.0));
+    return true;
+  });
+}
+
 const std::vector<Sabotage> &sabotages() {
   static const std::vector<Sabotage> list = {
       {"lost_activation", "precision", "an activation becomes the identity", lostActivation},
@@ -208,6 +293,11 @@ const std::vector<Sabotage> &sabotages() {
       {"positions_stay_behind", "partition", "the keys of a ring travel without their positions",
        positionsStayBehind},
       {"lost_microbatch", "schedule", "one microbatch is not run", lostMicrobatch},
+      {"doubled_microbatch", "schedule", "one microbatch is added twice, another not at all",
+       doubledMicrobatch},
+      {"lost_message", "schedule", "a message of a pipeline is neither sent nor received", lostMessage},
+      {"zero_message", "schedule", "ranks of a pipeline send zeros", zeroMessage},
+      {"lost_term", "schedule", "a sum over a pipeline lacks the term of one rank", lostTerm},
       {"overwritten_sum", "schedule", "a sum over microbatches is the last of them", overwrittenSum},
       {"lost_mask", "fuse", "an attention sees what comes after", lostMask},
       {"lost_write", "schedule", "a variable keeps its old value", lostWrite},

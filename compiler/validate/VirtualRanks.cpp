@@ -4,15 +4,19 @@
 #include "kernels/cpu/Cpu.h"
 #include "kernels/reference/Bytes.h"
 #include "kernels/reference/Shape.h"
+#include "passes/analysis/PipelineModules.h"
 #include "passes/emit/Emit.h"
 #include "passes/memory/Memory.h"
 #include "runtime/comm/LocalCommunicator.h"
 #include "runtime/comm/MeshContext.h"
 #include "runtime/device/OpenDevice.h"
 #include "runtime/exec/Executor.h"
+#include "runtime/executable/Parts.h"
+#include "runtime/executable/Verify.h"
 
 #include "absl/strings/str_cat.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/SetVector.h"
 
 #include <thread>
 
@@ -53,11 +57,13 @@ struct Job {
   bool losesAnElement = false;
 };
 
-std::vector<Operation *> variablesOf(ModuleOp module) {
-  std::vector<Operation *> found;
-  for (Operation &op : *module.getBody())
-    if (isa<nn::ParameterOp, nn::StateOp>(op))
-      found.push_back(&op);
+/// The parameters and states of a job by name, each as the first pipeline rank declares it that holds it.
+std::map<std::string, Operation *> variablesOf(Operation *program) {
+  std::map<std::string, Operation *> found;
+  for (ModuleOp own : pipelineModules(jobModuleOf(program)))
+    for (Operation &op : *own.getBody())
+      if (isa<nn::ParameterOp, nn::StateOp>(op))
+        found.try_emplace(SymbolTable::getSymbolName(&op).str(), &op);
   return found;
 }
 
@@ -85,10 +91,8 @@ absl::StatusOr<Job> prepareJob(const interpret::Ranks &ranks, Operation *program
   job.program = interpret::programName(program);
   job.outputNames = interpret::outputNames(program);
   job.left.resize(ranks.count()), job.outputs.resize(ranks.count());
-  for (Operation *op : variablesOf(program->getParentOfType<ModuleOp>())) {
-    std::string name = SymbolTable::getSymbolName(op).str();
+  for (const auto &[name, op] : variablesOf(program))
     job.variables[name] = ranks.split(variables.at(name), interpret::placedType(op));
-  }
   std::vector<interpret::ProgramInput> inputs = interpret::inputsOf(program);
   for (const interpret::ProgramInput &input : inputs)
     job.inputNames.push_back(input.name);
@@ -130,7 +134,8 @@ absl::Status runRank(const Executable &executable, Communicator &communicator, D
     Tensor part = *value[rank];
     if (job.losesAnElement && rank + 1 == value.size() && !part.reals.empty())
       part.reals[0] = 0;
-    if (absl::Status status = put(part, executor.variable(name)); !status.ok())
+    // A variable of other pipeline ranks has no place.
+    if (absl::Status status = put(part, executor.variable(name)); !status.ok() && !absl::IsNotFound(status))
       return status;
   }
   absl::StatusOr<ProgramHandle> program = executor.program(job.program);
@@ -151,16 +156,17 @@ absl::Status runRank(const Executable &executable, Communicator &communicator, D
   }
   for (const auto &[name, value] : job.variables) {
     absl::StatusOr<Tensor> after = take(executor.variable(name));
-    if (!after.ok())
+    if (after.ok())
+      job.left[rank][name] = *std::move(after);
+    else if (!absl::IsNotFound(after.status()))
       return after.status();
-    job.left[rank][name] = *std::move(after);
   }
   return absl::OkStatus();
 }
 
 /// Each rank on its thread; the first failure.
-absl::Status runRanks(const Executable &executable, Job &job) {
-  int64_t count = executable.mesh.ranks();
+absl::Status runRanks(const std::vector<Executable> &parts, Job &job) {
+  int64_t count = parts.front().mesh.ranks();
   absl::StatusOr<std::vector<std::unique_ptr<Communicator>>> group =
       createLocalGroup(static_cast<int>(count));
   if (!group.ok())
@@ -169,6 +175,7 @@ absl::Status runRanks(const Executable &executable, Job &job) {
   std::vector<std::thread> threads;
   for (std::unique_ptr<Communicator> &own : *group)
     threads.emplace_back([&, communicator = std::move(own)] {
+      const Executable &executable = partOf(parts, communicator->rank());
       absl::StatusOr<std::unique_ptr<Device>> device = openCpuDevice(executable.target.instructionSet, 1);
       absl::Status status = device.ok() ? runRank(executable, *communicator, **device, job) : device.status();
       if (!status.ok())
@@ -205,6 +212,20 @@ absl::StatusOr<std::vector<std::vector<Tensor>>> assembleOutputs(const interpret
   return runs;
 }
 
+/// What the ranks left of a variable. On those whose part does not hold it stands what the first of their
+/// pipeline left that does.
+MeshValue leftOf(const Mesh &mesh, const Job &job, const std::string &name) {
+  MeshValue value;
+  for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
+    auto found = job.left[rank].find(name);
+    for (int64_t other : mesh.group(rank, mesh.axesOf(kPipelineRole)))
+      if (found == job.left[rank].end() && job.left[other].contains(name))
+        found = job.left[other].find(name);
+    value.push_back(std::make_shared<const Tensor>(found->second));
+  }
+  return value;
+}
+
 } // namespace
 
 bool isFused(Operation *program) {
@@ -212,49 +233,56 @@ bool isFused(Operation *program) {
 }
 
 std::vector<std::string> writtenBy(Operation *program) {
-  std::vector<std::string> written;
-  program->walk([&](nn::WriteOp write) { written.push_back(write.getVariable().str()); });
-  return written;
+  llvm::SetVector<StringRef> written;
+  for (ModuleOp own : pipelineModules(jobModuleOf(program)))
+    for (Operation *other : interpret::programsOf(own))
+      if (interpret::programName(other) == interpret::programName(program))
+        other->walk([&](nn::WriteOp write) { written.insert(write.getVariable()); });
+  return {written.begin(), written.end()};
 }
 
-absl::StatusOr<Executable> executableOf(ModuleOp module) {
+absl::StatusOr<std::vector<Executable>> partsOf(ModuleOp module) {
   std::vector<cpu::InstructionSet> sets = cpu::supportedInstructionSets();
   if (sets.empty())
     return absl::FailedPreconditionError("this machine has no instruction set that the CPU kernels know");
   if (absl::Status status = cpu::useInstructionSet(sets.back()); !status.ok())
     return status;
   OwningOpRef<ModuleOp> copy = module.clone();
-  PassManager manager(module.getContext());
-  manager.addPass(createMemory());
-  bool isPlanned = !module.getOps<sched::BaseOp>().empty();
-  if (!isPlanned && failed(manager.run(*copy)))
-    return absl::InvalidArgumentError("the program has no memory plan");
-  FailureOr<Executable> executable = emitExecutable(*copy);
-  if (failed(executable))
+  for (ModuleOp own : pipelineModules(*copy)) {
+    PassManager manager(module.getContext());
+    manager.addPass(createMemory());
+    bool isPlanned = !own.getOps<sched::BaseOp>().empty();
+    if (!isPlanned && failed(manager.run(own)))
+      return absl::InvalidArgumentError("the program has no memory plan");
+  }
+  FailureOr<std::vector<Executable>> parts = emitExecutables(*copy);
+  if (failed(parts))
     return absl::InvalidArgumentError("the program makes no executable");
-  executable->target = {std::string(cpu::name(sets.back())), 1};
-  return *std::move(executable);
+  for (Executable &part : *parts)
+    part.target = {std::string(cpu::name(sets.back())), 1};
+  if (absl::Status status = verify(*parts); !status.ok())
+    return status;
+  return *std::move(parts);
 }
 
-absl::StatusOr<std::vector<std::vector<Tensor>>>
-runOnVirtualRanks(const Executable &executable, Operation *program, ArrayRef<std::vector<Tensor>> runs,
-                  interpret::Variables &variables, const VirtualRanksOptions &options) {
-  interpret::Ranks ranks(executable.mesh);
+absl::StatusOr<std::vector<std::vector<Tensor>>> runOnVirtualRanks(const std::vector<Executable> &parts,
+                                                                   Operation *program,
+                                                                   ArrayRef<std::vector<Tensor>> runs,
+                                                                   interpret::Variables &variables,
+                                                                   const VirtualRanksOptions &options) {
+  interpret::Ranks ranks(parts.front().mesh);
   absl::StatusOr<Job> job = prepareJob(ranks, program, runs, variables);
   if (!job.ok())
     return job.status();
   job->losesAnElement = options.losesAnElement;
-  if (absl::Status status = runRanks(executable, *job); !status.ok())
+  if (absl::Status status = runRanks(parts, *job); !status.ok())
     return status;
   absl::StatusOr<std::vector<std::vector<Tensor>>> outputs = assembleOutputs(ranks, program, *job);
   if (!outputs.ok())
     return outputs;
-  for (Operation *op : variablesOf(program->getParentOfType<ModuleOp>())) {
-    std::string name = SymbolTable::getSymbolName(op).str();
-    MeshValue parts;
-    for (int64_t rank = 0; rank < ranks.count(); ++rank)
-      parts.push_back(std::make_shared<const Tensor>(job->left[rank].at(name)));
-    absl::StatusOr<Tensor> whole = ranks.assemble(parts, interpret::placedType(op));
+  for (const auto &[name, op] : variablesOf(program)) {
+    absl::StatusOr<Tensor> whole =
+        ranks.assemble(leftOf(ranks.mesh(), *job, name), interpret::placedType(op));
     if (!whole.ok())
       return absl::InternalError(absl::StrCat(name, ": ", std::string(whole.status().message())));
     variables[name] = *std::move(whole);

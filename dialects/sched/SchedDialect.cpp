@@ -1,6 +1,7 @@
 #include "dialects/sched/SchedDialect.h"
 
 #include "dialects/nn/NnOps.h"
+#include "dialects/sched/InFlight.h"
 
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/StringMap.h"
@@ -136,7 +137,7 @@ LogicalResult ProgramOp::verifyRegions() {
       return run.emitOpError() << "takes microbatches in ascending order, each once: got "
                                << static_cast<int64_t>(*run.getMicrobatch());
   }
-  return success();
+  return verifyInFlight(*this);
 }
 
 LogicalResult SlotOp::verify() {
@@ -189,5 +190,12 @@ LogicalResult BaseOp::verify() {
                          << bytes;
   if (llvm::SaturatingMultiply(getBytes(), getSlots()) > uint64_t(1) << 48)
     return emitOpError() << "expects at most 2^48 bytes, got " << slots << " slots of " << bytes;
+  if (getWithin().has_value() != getOffsets().has_value() ||
+      (getOffsets() && static_cast<int64_t>(getOffsets()->size()) != slots))
+    return emitOpError() << "expects an offset per slot exactly if it lies within another base, got "
+                         << (getOffsets() ? getOffsets()->size() : 0) << " for " << slots << " slots";
+  for (int64_t offset : getOffsets().value_or(ArrayRef<int64_t>()))
+    if (offset < 0 || offset % 64 != 0)
+      return emitOpError() << "expects offsets that are multiples of 64, got " << offset;
   return success();
 }

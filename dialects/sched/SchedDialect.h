@@ -24,6 +24,10 @@
 namespace weft::sched {
 /// The attribute of a pipeline rank's module: its place along the pipeline.
 inline constexpr llvm::StringLiteral kPipelineRankAttribute = "sched.pipeline_rank";
+/// Of the job's module: the schedule of the step that trains, as people write it, and the times of F, B, W
+/// and of a message that it was made with (floating-point operations, where nobody gave others).
+inline constexpr llvm::StringLiteral kScheduleAttribute = "sched.schedule";
+inline constexpr llvm::StringLiteral kTimesAttribute = "sched.times";
 } // namespace weft::sched
 
 #endif // WEFT_DIALECTS_SCHED_SCHEDDIALECT_H

@@ -63,7 +63,9 @@ def ProgramOp : SchedOp<"program", [SingleBlock, NoTerminator, IsolatedFromAbove
 
     Constraints: at least one microbatch; holds slots, actions and runs only, and no block arguments; names of slots and
     of actions are unique; a run names an action, with a microbatch below `microbatches` exactly if the action is per
-    microbatch, in ascending order, each once; an action stores to a slot once.
+    microbatch, in ascending order, each once; an action stores to a slot once. What is in flight is stored by some action, and
+    loaded, stored and released by actions per microbatch only, for their own microbatch; a run that loads or releases it
+    comes after one that stored it.
   }];
   let arguments = (ins StrAttr:$name, I64Attr:$microbatches);
   let regions = (region SizedRegion<1>:$body);
@@ -227,17 +229,23 @@ def CopyOp : SchedOp<"copy"> {
 def BaseOp : SchedOp<"base"> {
   let summary = "A piece of the arena.";
   let description = [{
-    Written by `memory`: `slots` pieces of `bytes` each; microbatch m uses piece m mod slots.
+    Written by `memory`: `slots` pieces of `bytes` each; microbatch m uses piece m mod slots. A base `within` another
+    takes no room of its own: piece m is at offset m of the list `at`, in the other, where pieces of other bases are at
+    other times.
 
     Example:
     ```mlir
     sched.base "scratch" scratch slots(1) bytes(4096)
+    sched.base "in_flight" slots slots(1) bytes(256)
+    sched.base "step/in_flight/0F-0B" slots slots(3) bytes(128) within "in_flight" at [0, 128, 0]
     ```
 
-    Constraints: at least one slot; sizes are multiples of 64 bytes; all slots together have at most 2^48 bytes.
+    Constraints: at least one slot; sizes are multiples of 64 bytes; all slots together have at most 2^48 bytes; within
+    another base one offset per slot, each a multiple of 64.
   }];
-  let arguments = (ins StrAttr:$name, BaseKindAttr:$kind, I64Attr:$slots, I64Attr:$bytes);
-  let assemblyFormat = "$name $kind `slots` `(` $slots `)` `bytes` `(` $bytes `)` attr-dict";
+  let arguments = (ins StrAttr:$name, BaseKindAttr:$kind, I64Attr:$slots, I64Attr:$bytes,
+                       OptionalAttr<StrAttr>:$within, OptionalAttr<DenseI64ArrayAttr>:$offsets);
+  let assemblyFormat = "$name $kind `slots` `(` $slots `)` `bytes` `(` $bytes `)` (`within` $within^ `at` $offsets)? attr-dict";
   let hasVerifier = 1;
 }
 

@@ -16,6 +16,10 @@ KernelOrError createAllReduce(const KernelCall &call, const RankContext *context
 KernelOrError createReduceScatter(const KernelCall &call, const RankContext *context);
 KernelOrError createAllToAll(const KernelCall &call, const RankContext *context);
 KernelOrError createShift(const KernelCall &call, const RankContext *context);
+KernelOrError createSend(const KernelCall &call, const RankContext *context);
+KernelOrError createSendWait(const KernelCall &call, const RankContext *context);
+KernelOrError createReceive(const KernelCall &call, const RankContext *context);
+KernelOrError createReceiveWait(const KernelCall &call, const RankContext *context);
 KernelOrError createRankSlice(const KernelCall &call, const RankContext *context);
 KernelOrError createRankOffset(const KernelCall &call, const RankContext *context);
 KernelOrError createRankValid(const KernelCall &call, const RankContext *context);

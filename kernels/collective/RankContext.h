@@ -8,7 +8,7 @@
 #ifndef WEFT_KERNELS_COLLECTIVE_RANKCONTEXT_H
 #define WEFT_KERNELS_COLLECTIVE_RANKCONTEXT_H
 
-#include "kernels/collective/Exchange.h"
+#include "kernels/collective/Line.h"
 
 #include "absl/status/statusor.h"
 
@@ -29,10 +29,13 @@ public:
   virtual int64_t index(std::span<const uint32_t> axes) const = 0;
   /// This rank's end of its group along `axes`, whose members are in the order of index().
   virtual absl::StatusOr<std::shared_ptr<Exchange>> exchange(std::span<const uint32_t> axes) const = 0;
+  /// This rank's line to the member `index` of that group, which is another rank.
+  virtual absl::StatusOr<std::shared_ptr<Line>> line(std::span<const uint32_t> axes, int64_t index) const = 0;
 
-  /// Kernel::run() has no status: here is the first failure of an exchange of this rank, OK while there is
-  /// none. After a failure every further exchange fails at once, so a program runs to its end quickly, on
-  /// values without a meaning; whoever runs it (the executor) asks here and passes the failure on.
+  /// Kernel::run() has no status: here is the first failure of an exchange or line of this rank, OK while
+  /// there is none. After a failure every further call of them fails at once, so a program runs to its end
+  /// quickly, on values without a meaning; whoever runs it (the executor) asks here and passes the failure
+  /// on.
   virtual absl::Status status() const = 0;
 };
 

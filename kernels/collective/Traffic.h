@@ -3,7 +3,7 @@
 // The textbook amounts, that is those of a ring: what compiled programs are judged by, on every transport. A
 // rank of n sends (n-1)/n of the whole tensor in an all_gather, a reduce_scatter or a broadcast, twice that
 // in an all_reduce, (n-1)/n of its part in an all_to_all, and its part in a shift; fractions of a byte are
-// rounded up. Rank kernels send nothing.
+// rounded up. A send is its operand, once, on the rank that sends. Other rank kernels send nothing.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_KERNELS_COLLECTIVE_TRAFFIC_H
@@ -24,13 +24,15 @@ enum class CollectiveOp : uint8_t {
   AllReduce,
   ReduceScatter,
   AllToAll,
-  Shift
+  Shift,
+  Send
 };
-inline constexpr size_t kCollectiveOps = 7;
+inline constexpr size_t kCollectiveOps = 8;
 /// barrier, broadcast, all_gather, ...: as kernels are called.
 std::string_view name(CollectiveOp operation);
 
-/// What one rank of `ranks` sends. `bytes`: of the whole tensor; of a rank's part for AllToAll and Shift.
+/// What one rank of `ranks` sends. `bytes`: of the whole tensor; of a rank's part for AllToAll, Shift and
+/// Send.
 int64_t bytesSent(CollectiveOp operation, int64_t bytes, int64_t ranks);
 /// The same of a kernel call over a group of `ranks`; 0 for a kernel that is no collective.
 int64_t bytesSent(const KernelCall &call, int64_t ranks);

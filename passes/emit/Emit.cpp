@@ -1,6 +1,6 @@
 //===- Emit.cpp - Phase 13: the executable --------------------------------------===//
 //
-// One walk over the module: bases, variables and constants, then each program's slots, actions and order.
+// One walk over each module: bases, variables and constants, then each program's slots, actions and order.
 // Nothing is decided here: every place was set by `memory`.
 //
 //===----------------------------------------------------------------------===//
@@ -11,6 +11,7 @@
 #include "dialects/sched/SchedDialect.h"
 #include "passes/analysis/KernelCalls.h"
 #include "passes/analysis/LocationText.h"
+#include "passes/analysis/PipelineModules.h"
 #include "passes/memory/Memory.h"
 #include "passes/memory/MemoryReport.h"
 
@@ -86,10 +87,15 @@ private:
   }
 
   void emitBases() {
+    for (auto [index, base] : llvm::enumerate(module.getOps<sched::BaseOp>()))
+      baseIndex[base.getName()] = static_cast<uint32_t>(index);
     for (auto base : module.getOps<sched::BaseOp>()) {
-      baseIndex[base.getName()] = executable.memory.bases.size();
       executable.memory.bases.push_back({base.getName().str(), toBaseKind(base.getKind()),
                                          static_cast<uint32_t>(base.getSlots()), base.getBytes()});
+      if (!base.getWithin())
+        continue;
+      executable.memory.bases.back().within = baseIndex.lookup(*base.getWithin());
+      executable.memory.bases.back().offsets.assign(base.getOffsets()->begin(), base.getOffsets()->end());
     }
     for (const MemoryReportRow &row : reportMemory(module).rows)
       executable.memory.rows.push_back({row.category, row.name, static_cast<uint64_t>(row.bytes)});
@@ -221,7 +227,7 @@ private:
       program.arguments.push_back(places.lookup(copy.getValue()));
       program.arguments.push_back(referenceOf(copy.getPlace()));
       program.commands.push_back(command);
-    } else if (!isa<sched::StoreOp, nn::WriteOp>(op)) {
+    } else if (!isa<sched::ReleaseOp, sched::StoreOp, nn::WriteOp>(op)) {
       return op.emitOpError() << "is no command; fuse and memory come before emit";
     }
     return success();
@@ -276,6 +282,27 @@ private:
 };
 } // namespace
 
-FailureOr<Executable> emitExecutable(ModuleOp module) { return Emitter(module).run(); }
+/// A variable belongs to the first part that holds it.
+static void setOwners(std::vector<Executable> &parts) {
+  llvm::StringMap<uint32_t> owners;
+  for (auto [part, executable] : llvm::enumerate(parts))
+    for (Variable &variable : executable.variables)
+      variable.pipelineOwner = owners.try_emplace(variable.name, part).first->second;
+}
+
+FailureOr<std::vector<Executable>> emitExecutables(ModuleOp module) {
+  std::vector<Executable> parts;
+  for (ModuleOp own : pipelineModules(module)) {
+    auto rank = own->getAttrOfType<IntegerAttr>(sched::kPipelineRankAttribute);
+    if (own != module && (!rank || rank.getValue() != parts.size()))
+      return own.emitError() << "is not that of pipeline rank " << parts.size() << ", whose turn it is";
+    FailureOr<Executable> part = Emitter(own).run();
+    if (failed(part))
+      return failure();
+    parts.push_back(std::move(*part));
+  }
+  setOwners(parts);
+  return parts;
+}
 
 } // namespace weft

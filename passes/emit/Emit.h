@@ -7,11 +7,14 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Support/LLVM.h"
 
+#include <vector>
+
 namespace weft {
 
-/// Writes the module's programs, after the memory phase, as an executable: memory plan, variables, kernels,
-/// commands. Config, tokenizer and target are the caller's to fill. Fails with a diagnostic.
-mlir::FailureOr<Executable> emitExecutable(mlir::ModuleOp module);
+/// Writes the module's programs, after the memory phase, as the parts of a job: one for each inner module in
+/// the order of pipeline ranks, or one for the module itself. Each has its memory plan, variables, kernels
+/// and commands; config, tokenizer and target are the caller's to fill. Fails with a diagnostic.
+mlir::FailureOr<std::vector<Executable>> emitExecutables(mlir::ModuleOp module);
 
 } // namespace weft
 

@@ -103,6 +103,13 @@ private:
   }
 
   LogicalResult launch(Operation *op) {
+    if (auto term = dyn_cast<dist::TermOp>(op)) {
+      term.replaceAllUsesWith(term.getOperand());
+      term.erase();
+      return success();
+    }
+    if (isa<dist::SendOp, dist::SendWaitOp, dist::ReceiveOp, dist::ReceiveWaitOp>(op))
+      return launchMessage(op);
     KernelCall call;
     Placement placement = dist::placementOf(op->getOperand(0));
     dist::MeshAttr mesh = placement.mesh;
@@ -160,6 +167,34 @@ private:
     if (std::string where = locationText(op->getLoc()); waits(op) && !where.empty())
       call.setText("location", where);
     replace(op, call);
+    return success();
+  }
+
+  /// What one rank of the pipeline does on its line to another.
+  LogicalResult launchMessage(Operation *op) {
+    auto mesh = op->getParentOfType<ModuleOp>()->getAttrOfType<dist::MeshAttr>(dist::kMeshAttribute);
+    if (!mesh)
+      return op->emitOpError() << "expects a module with the attribute " << dist::kMeshAttribute;
+    KernelCall call;
+    call.name = op->getName().stripDialect().str();
+    const bool sends = isa<dist::SendOp, dist::SendWaitOp>(op);
+    auto names = op->getAttrOfType<ArrayAttr>("axes");
+    for (StringRef name : names.getAsValueRange<StringAttr>())
+      if (mesh.indexOf(name) < 0)
+        return op->emitOpError() << "names the axis \"" << name << "\", which " << mesh << " does not have";
+    call.setIntegers("axes", axesOf(mesh, names));
+    call.setInteger("peer", op->getAttrOfType<IntegerAttr>(sends ? "to" : "from").getInt());
+    // Both ends say where the value is from; a wait is for whatever is next.
+    const bool begins = isa<dist::SendOp, dist::ReceiveOp>(op);
+    if (std::string where = locationText(op->getLoc()); begins && !where.empty())
+      call.setText("location", where);
+    for (Value operand : op->getOperands())
+      call.operands.push_back(toTensorType(nn::tensorType(operand)));
+    for (Value result : op->getResults())
+      call.results.push_back(toTensorType(nn::tensorType(result)));
+    OpBuilder builder(op);
+    op->replaceAllUsesWith(createLaunch(builder, op->getLoc(), call, op->getOperands()));
+    op->erase();
     return success();
   }
 

@@ -102,9 +102,13 @@ private:
   }
 
   void eraseUnused() {
-    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-      if (op.use_empty() && (isMemoryEffectFree(&op) || isa<nn::ReadOp, sched::LoadOp, sched::LaunchOp>(op)))
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
+      auto launch = dyn_cast<sched::LaunchOp>(op);
+      if (launch && meetsOtherRanks(launch.getKernel().str()))
+        continue;
+      if (op.use_empty() && (isMemoryEffectFree(&op) || launch || isa<nn::ReadOp, sched::LoadOp>(op)))
         op.erase();
+    }
   }
 
   LogicalResult launchRest() {

@@ -38,16 +38,18 @@ public:
 
   FailureOr<ActionUse> run() {
     for (Operation &op : block)
-      if (!isa<sched::ConstantOp, sched::LaunchOp, sched::LoadOp, sched::StoreOp, sched::ViewOp, nn::ReadOp,
-               nn::WriteOp>(op))
+      if (!isa<sched::ConstantOp, sched::LaunchOp, sched::LoadOp, sched::ReleaseOp, sched::StoreOp,
+               sched::ViewOp, nn::ReadOp, nn::WriteOp>(op))
         return op.emitOpError()
                << "has no place in memory: the memory phase takes launches, views, constants, "
-                  "loads and stores";
+                  "loads, stores and releases";
     copyLoadedValues();
     number();
     if (failed(createBuffers()))
       return failure();
     placeStores();
+    if (failed(checkTransfers()))
+      return failure();
     reuseOperands();
     assignScratch();
     setPlaces();
@@ -168,6 +170,43 @@ private:
     }
   }
 
+  /// A transfer that `send` or `receive` begins is not over when the action ends: what is sent lies in memory
+  /// that outlives it, and what is received is written where its slot is, and read by nothing here.
+  LogicalResult checkTransfers() {
+    for (auto launch : block.getOps<sched::LaunchOp>()) {
+      const std::optional<LineStep> step = lineStepOf(launch.getKernel().str());
+      if (step == LineStep::Send)
+        for (Value operand : launch.getInputs())
+          if (!bufferOf(operand).fixed)
+            return launch.emitOpError() << "sends a value that ends with this action, before the transfer "
+                                           "does: store it to a slot, and send what is loaded from there";
+      if (step != LineStep::Receive)
+        continue;
+      for (Value result : launch.getOutputs()) {
+        if (Operation *reader = readerOf(result))
+          return reader->emitOpError() << "reads what is only begun to be received: store it to a slot, and "
+                                          "load it behind the receive_wait";
+        if (!bufferOf(result).fixed)
+          return launch.emitOpError() << "receives a value that has no slot of its own in this action: store "
+                                         "it to one that is not loaded here";
+      }
+    }
+    return success();
+  }
+
+  /// An op that reads the value; stores in place and views do not.
+  Operation *readerOf(Value value) {
+    for (Operation *user : value.getUsers()) {
+      if (auto view = dyn_cast<sched::ViewOp>(user)) {
+        if (Operation *reader = readerOf(view.getResult()))
+          return reader;
+      } else if (!isStore(user)) {
+        return user;
+      }
+    }
+    return nullptr;
+  }
+
   /// A result takes over the buffer of an operand that nothing reads afterwards.
   void reuseOperands() {
     for (auto launch : block.getOps<sched::LaunchOp>()) {
@@ -223,12 +262,10 @@ private:
       Operation *op = buffers[buffer].owner.getDefiningOp();
       stream << cast<sched::LaunchOp>(op).getKernel() << " " << buffers[buffer].owner.getType() << " at "
              << op->getLoc();
-      rows.push_back(
-          builder.getDictionaryAttr({builder.getNamedAttr("what", builder.getStringAttr(what)),
-                                     builder.getNamedAttr("bytes", builder.getI64IntegerAttr(bytes))}));
+      rows.push_back(peakRow(builder, what, bytes));
     }
     action->setAttr(kPeakAttribute, builder.getArrayAttr(rows));
-    action->setAttr("sched.lower_bound", builder.getI64IntegerAttr(plan.lowerBound));
+    action->setAttr(kLowerBoundAttribute, builder.getI64IntegerAttr(plan.lowerBound));
   }
 
   void setPlaces() {

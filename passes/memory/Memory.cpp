@@ -4,6 +4,7 @@
 #include "dialects/nn/NnDialect.h"
 #include "dialects/sched/SchedDialect.h"
 #include "passes/memory/ActionPlan.h"
+#include "passes/memory/InFlight.h"
 #include "passes/memory/OffsetAssignment.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -28,6 +29,8 @@ public:
     placeConstants();
     for (auto program : module.getOps<sched::ProgramOp>()) {
       placeSlots(program);
+      if (failed(placeInFlight(program)))
+        return failure();
       for (auto action : program.getBody().front().getOps<sched::ActionOp>())
         if (failed(plan(action)))
           return failure();
@@ -66,8 +69,8 @@ private:
     });
   }
 
-  /// Each input has a base with a slot per microbatch; everything else that outlives an action lies in
-  /// `step`.
+  /// Each input has a base with a slot per microbatch; everything else that lives until a program ends lies
+  /// in `step`.
   void placeSlots(sched::ProgramOp program) {
     int64_t end = 0;
     slots.clear();
@@ -78,12 +81,24 @@ private:
         slot.setPlaceAttr(append(base, bytes, slot.getType()));
         int64_t count = slot.getPerMicrobatch() ? static_cast<int64_t>(program.getMicrobatches()) : 1;
         inputBases.push_back({base, count, bytes});
-      } else {
+      } else if (slot.getKind() != sched::SlotKind::in_flight) {
         slot.setPlaceAttr(append("step", end, slot.getType()));
       }
       slots[slot.getName()] = slot;
     }
     stepBytes = std::max(stepBytes, end);
+  }
+
+  /// All programs share the region: the one that needs most says how large it is.
+  LogicalResult placeInFlight(sched::ProgramOp program) {
+    FailureOr<InFlightPlan> planned = planInFlight(program);
+    if (failed(planned))
+      return failure();
+    for (InFlightBlock &block : planned->blocks)
+      inFlightBlocks.push_back(std::move(block));
+    if (planned->bytes > inFlight.bytes)
+      inFlight = *std::move(planned);
+    return success();
   }
 
   LogicalResult plan(sched::ActionOp action) {
@@ -112,16 +127,40 @@ private:
     builder.setInsertionPointToStart(module.getBody());
     auto add = [&](StringRef name, sched::BaseKind kind, int64_t count, int64_t bytes) {
       if (bytes > 0)
-        sched::BaseOp::create(builder, module.getLoc(), name, kind, static_cast<uint64_t>(count),
-                              static_cast<uint64_t>(bytes));
+        addBase(name, kind, count, bytes, {}, {});
     };
     add("constants", sched::BaseKind::constants, 1, constantBytes);
     add("parameters", sched::BaseKind::parameters, 1, parameterBytes);
     for (const InputBase &input : inputBases)
       add(input.name, sched::BaseKind::inputs, input.count, input.bytes);
     add("step", sched::BaseKind::step, 1, stepBytes);
+    addInFlight();
     add("scratch", sched::BaseKind::scratch, 1, scratchBytes);
     add("workspace", sched::BaseKind::workspace, 1, workspaceBytes);
+  }
+
+  sched::BaseOp addBase(StringRef name, sched::BaseKind kind, int64_t count, int64_t bytes, StringAttr within,
+                        DenseI64ArrayAttr offsets) {
+    return sched::BaseOp::create(builder, module.getLoc(), builder.getStringAttr(name),
+                                 sched::BaseKindAttr::get(builder.getContext(), kind),
+                                 builder.getI64IntegerAttr(count), builder.getI64IntegerAttr(bytes), within,
+                                 offsets);
+  }
+
+  /// The region, which says what it holds at its peak, and the bases that share it.
+  void addInFlight() {
+    if (inFlightBlocks.empty())
+      return;
+    StringAttr name = builder.getStringAttr("in_flight");
+    sched::BaseOp region = addBase(name, sched::BaseKind::slots, 1, inFlight.bytes, {}, {});
+    SmallVector<mlir::Attribute> rows;
+    for (const auto &[what, bytes] : inFlight.peak)
+      rows.push_back(peakRow(builder, what, bytes));
+    region->setAttr(kPeakAttribute, builder.getArrayAttr(rows));
+    region->setAttr(kLowerBoundAttribute, builder.getI64IntegerAttr(inFlight.lowerBound));
+    for (const InFlightBlock &block : inFlightBlocks)
+      addBase(block.base, sched::BaseKind::slots, static_cast<int64_t>(block.offsets.size()), block.bytes,
+              name, builder.getDenseI64ArrayAttr(block.offsets));
   }
 
   struct InputBase {
@@ -135,6 +174,8 @@ private:
   KernelCache kernels;
   llvm::StringMap<sched::SlotOp> slots;
   SmallVector<InputBase> inputBases;
+  SmallVector<InFlightBlock> inFlightBlocks; ///< of all programs
+  InFlightPlan inFlight;                     ///< of the program that needs most; its blocks are above
   int64_t parameterBytes = 0, constantBytes = 0, stepBytes = 0, scratchBytes = 0, workspaceBytes = 0;
 };
 
@@ -146,4 +187,9 @@ public:
   }
 };
 } // namespace
+
+DictionaryAttr peakRow(Builder &builder, StringRef what, int64_t bytes) {
+  return builder.getDictionaryAttr({builder.getNamedAttr("what", builder.getStringAttr(what)),
+                                    builder.getNamedAttr("bytes", builder.getI64IntegerAttr(bytes))});
+}
 } // namespace weft

@@ -2,6 +2,7 @@
 #ifndef WEFT_PASSES_MEMORY_MEMORY_H
 #define WEFT_PASSES_MEMORY_MEMORY_H
 
+#include "mlir/IR/Builders.h"
 #include "mlir/Pass/Pass.h"
 
 namespace weft {
@@ -12,8 +13,13 @@ namespace weft {
 
 /// The attribute of a variable that holds its place.
 inline constexpr llvm::StringLiteral kPlaceAttribute = "sched.place";
-/// The attribute of an action that lists what is live in scratch at its peak: dictionaries {what, bytes}.
+/// The attribute that lists what is live at the peak: dictionaries {what, bytes}. Of an action: in scratch;
+/// of the base that is the region of values in flight: of those.
 inline constexpr llvm::StringLiteral kPeakAttribute = "sched.peak";
+/// Beside it: the most bytes that are live at once, below which no plan can go.
+inline constexpr llvm::StringLiteral kLowerBoundAttribute = "sched.lower_bound";
+/// A row of kPeakAttribute.
+mlir::DictionaryAttr peakRow(mlir::Builder &builder, llvm::StringRef what, int64_t bytes);
 } // namespace weft
 
 #endif // WEFT_PASSES_MEMORY_MEMORY_H

@@ -37,20 +37,43 @@ void addStepRows(ModuleOp module, int64_t stepBytes, MemoryReport &report) {
     report.rows.push_back({"other", "values of one step", stepBytes - known});
 }
 
+std::vector<std::pair<std::string, int64_t>> holdersOf(ArrayAttr rows) {
+  std::vector<std::pair<std::string, int64_t>> holders;
+  for (auto row : rows.getAsRange<DictionaryAttr>())
+    holders.push_back(
+        {row.getAs<StringAttr>("what").getValue().str(), row.getAs<IntegerAttr>("bytes").getInt()});
+  return holders;
+}
+
+/// The region's bytes: what is in flight at its peak, and what lies between.
+void addInFlightRows(sched::BaseOp region, int64_t bytes, MemoryReport &report) {
+  report.inFlightBytes = bytes;
+  auto holders = region->getAttrOfType<ArrayAttr>(kPeakAttribute);
+  auto bound = region->getAttrOfType<IntegerAttr>(kLowerBoundAttribute);
+  if (holders && bound) {
+    report.inFlightHolders = holdersOf(holders);
+    report.inFlightLowerBound = bound.getInt();
+  }
+  int64_t between = bytes;
+  for (const auto &[what, held] : report.inFlightHolders) {
+    report.rows.push_back({"activations", "in flight, " + what, held});
+    between -= held;
+  }
+  if (between > 0)
+    report.rows.push_back({"activations", "in flight, between the places of these", between});
+}
+
 void addPeak(ModuleOp module, MemoryReport &report) {
   int64_t most = -1;
   module.walk([&](sched::ActionOp action) {
     auto holders = action->getAttrOfType<ArrayAttr>(kPeakAttribute);
-    auto bound = action->getAttrOfType<IntegerAttr>("sched.lower_bound");
+    auto bound = action->getAttrOfType<IntegerAttr>(kLowerBoundAttribute);
     if (!holders || !bound || bound.getInt() <= most)
       return;
     most = report.scratchLowerBound = bound.getInt();
     report.peakAction =
         (cast<sched::ProgramOp>(action->getParentOp()).getName() + "/" + action.getName()).str();
-    report.peakHolders.clear();
-    for (auto row : holders.getAsRange<DictionaryAttr>())
-      report.peakHolders.push_back(
-          {row.getAs<StringAttr>("what").getValue().str(), row.getAs<IntegerAttr>("bytes").getInt()});
+    report.peakHolders = holdersOf(holders);
   });
 }
 } // namespace
@@ -75,6 +98,8 @@ MemoryReport reportMemory(ModuleOp module) {
   if (states > 0)
     report.rows.push_back({"optimizer", "all state", states});
   for (auto base : module.getOps<sched::BaseOp>()) {
+    if (base.getWithin())
+      continue; // its bytes are its region's
     auto bytes = static_cast<int64_t>(base.getBytes() * base.getSlots());
     report.peakBytes += bytes;
     switch (base.getKind()) {
@@ -93,8 +118,10 @@ MemoryReport reportMemory(ModuleOp module) {
     case sched::BaseKind::workspace:
       report.rows.push_back({"workspaces", "largest of one kernel", bytes});
       break;
-    case sched::BaseKind::parameters:
     case sched::BaseKind::slots:
+      addInFlightRows(base, bytes, report);
+      break;
+    case sched::BaseKind::parameters:
       break;
     }
   }

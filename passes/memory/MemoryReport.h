@@ -26,6 +26,10 @@ struct MemoryReport {
   std::string peakAction;
   std::vector<std::pair<std::string, int64_t>> peakHolders;
   int64_t scratchLowerBound = 0;
+  /// The region of values in flight, the most that is needed of it in one run, and what that is: microbatches
+  /// of stages, largest first.
+  int64_t inFlightBytes = 0, inFlightLowerBound = 0;
+  std::vector<std::pair<std::string, int64_t>> inFlightHolders;
 
   int64_t categoryBytes(const std::string &category) const;
 };

@@ -7,7 +7,8 @@ def Memory : Pass<"weft-memory", "::mlir::ModuleOp"> {
     place of every result and workspace. A stored value is computed in the memory of its slot where nothing reads the
     old value later, and copied at the end of the action otherwise. A result takes over the memory of an operand that
     dies with it, where the kernel allows that. Everything else in an action gets an offset in `scratch` by lifetime.
-    All programs share the bases; the peak is their sum, known to the byte.
+    What is in flight has a place for each microbatch, in one region: two values share bytes only where the order of runs
+    ends the one before the other begins. All programs share the bases; the peak is their sum, known to the byte.
 
     Before and after:
     ```mlir

@@ -1,5 +1,7 @@
 #include "passes/pipeline/BalanceStages.h"
 
+#include "passes/pipeline/StepSlots.h"
+
 #include "llvm/ADT/DenseSet.h"
 
 #include <limits>
@@ -24,7 +26,13 @@ StageCuts everyLayer(StepOp step) {
 
 class CostSum {
 public:
-  CostSum(const StageAssignment &places, const StageCuts &cuts) : places(places), layers(places.stages()) {
+  CostSum(StepOp step, const StageAssignment &places, const StageCuts &cuts)
+      : places(places), layers(places.stages()), inputs(step.getInputNames().size()) {
+    for (auto [index, names] : llvm::enumerate(preparedVariables(step))) {
+      Value value = step.getMicrobatch().getArgument(inputs + index);
+      if (!names.empty())
+        preparedBytes[value] = byteSize(tensorType(value));
+    }
     for (auto [index, first] : llvm::enumerate(cuts.firstLayers))
       layers[index + 1].firstLayer = first;
   }
@@ -59,20 +67,21 @@ private:
   /// A variable that the operand is, or is made of alone.
   void addParameters(Value operand, int stage) {
     Operation *op = operand.getDefiningOp();
+    auto read = dyn_cast_or_null<ReadOp>(op);
+    const int64_t bytes = read ? byteSize(tensorType(operand)) : preparedBytes.lookup(operand);
+    if (bytes > 0 && counted.insert({stage, operand}).second)
+      layers[stage].parameterBytes += bytes;
     if (!op || places.placeOf(op))
       return;
-    if (auto read = dyn_cast<ReadOp>(op)) {
-      if (counted.insert({stage, read.getVariable()}).second)
-        layers[stage].parameterBytes += byteSize(tensorType(read.getResult()));
-      return;
-    }
     for (Value inner : op->getOperands())
       addParameters(inner, stage);
   }
 
   const StageAssignment &places;
   std::vector<LayerCost> layers;
-  llvm::DenseSet<std::pair<int, StringRef>> counted;
+  size_t inputs;
+  llvm::DenseMap<Value, int64_t> preparedBytes; ///< of what prepare makes of variables
+  llvm::DenseSet<std::pair<int, Value>> counted;
 };
 
 /// Least costliest stage by dynamic programming: best[s][n] is that of the first n layers in s stages.
@@ -134,7 +143,7 @@ FailureOr<std::vector<LayerCost>> layerCosts(StepOp step) {
   FailureOr<StageAssignment> places = StageAssignment::of(step, cuts);
   if (failed(places))
     return failure();
-  return CostSum(*places, cuts).run(step.getMicrobatch().front());
+  return CostSum(step, *places, cuts).run(step.getMicrobatch().front());
 }
 
 schedules::ActionTimes timesOf(ArrayRef<LayerCost> layers, int ranks) {

@@ -11,7 +11,9 @@
 #include "dialects/sched/SchedDialect.h"
 #include "passes/pipeline/BalanceStages.h"
 #include "passes/pipeline/RankProgram.h"
+#include "passes/pipeline/VerifyMessages.h"
 #include "passes/pipeline/schedules/ResolveSchedule.h"
+#include "passes/pipeline/schedules/ScheduleText.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -25,6 +27,7 @@ using namespace mlir;
 
 namespace weft {
 #define GEN_PASS_DEF_CUT
+#define GEN_PASS_DEF_VERIFYMESSAGES
 #include "passes/pipeline/Passes.h.inc"
 
 namespace {
@@ -134,7 +137,12 @@ public:
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(*module.getBody())))
       if (!isa<ModuleOp>(op))
         op.erase();
-    return success();
+    Builder builder(module.getContext());
+    module->setAttr(sched::kScheduleAttribute, builder.getStringAttr(schedules::printSchedule(training)));
+    module->setAttr(sched::kTimesAttribute,
+                    builder.getDenseF64ArrayAttr(
+                        {times.forward, times.backwardInput, times.backwardWeight, times.transfer}));
+    return verifyMessages(module);
   }
 
 private:
@@ -310,6 +318,15 @@ public:
     request.memoryLimit = memoryLimit;
     request.times = {forwardTime, backwardInputTime, backwardWeightTime, transferTime};
     if (failed(PipelineCutter(getOperation(), std::move(request)).run()))
+      signalPassFailure();
+  }
+};
+
+/// For programs that somebody wrote or changed by hand.
+class VerifyMessagesPass : public impl::VerifyMessagesBase<VerifyMessagesPass> {
+public:
+  void runOnOperation() override {
+    if (failed(verifyMessages(getOperation())))
       signalPassFailure();
   }
 };

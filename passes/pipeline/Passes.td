@@ -81,3 +81,12 @@ def Cut : Pass<"weft-cut", "::mlir::ModuleOp"> {
   ];
   let dependentDialects = ["::weft::nn::NnDialect", "::weft::sched::SchedDialect", "::weft::dist::DistDialect"];
 }
+
+def VerifyMessages : Pass<"weft-verify-messages", "::mlir::ModuleOp"> {
+  let summary = "Holds the programs of all pipeline ranks against each other";
+  let description = [{
+    What `weft-cut` ends with, for programs that were changed since. Every message has a receiver who expects its type,
+    nothing is read before it has come, every send and receive is waited for, all ranks come to the collectives of the
+    pipeline in one order, and ranks that wait go on. Changes nothing.
+  }];
+}

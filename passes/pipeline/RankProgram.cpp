@@ -473,42 +473,46 @@ private:
     return mapping;
   }
 
-  RankedTensorType flatType(int64_t elements, Type element) {
-    return dist::localType({elements}, element, dist::replicated(mesh, 1));
+  /// A vector of a value's elements, pending as it is.
+  static RankedTensorType flatType(int64_t elements, RankedTensorType of) {
+    dist::Placement placement = dist::placementOf(of);
+    placement.splits.assign(1, {});
+    return dist::localType({elements}, of.getElementType(), placement);
   }
 
-  /// One sum over the pipeline for each element type: every rank has what it gives, and -0.0 elsewhere.
+  static bool isSplit(Value value) {
+    return llvm::any_of(dist::placementOf(value).splits,
+                        [](const dist::Split &split) { return !split.axes.empty(); });
+  }
+
+  /// One sum over the pipeline for all values of one type that are pending alike: every rank has what it
+  /// gives, and -0.0 elsewhere. A value of which ranks have parts goes alone.
   void writeExchange(OpBuilder &at, ArrayRef<Value> values) {
-    std::vector<std::pair<Type, SmallVector<Value>>> vectors;
+    llvm::MapVector<Type, SmallVector<Value>> vectors;
     for (Value value : values) {
-      auto type = cast<RankedTensorType>(value.getType());
-      if (!dist::placementOf(type).isReplicated()) {
+      if (isSplit(value))
         storeExchanged(at, value, sumOverPipeline(at, ownOrNeutral(at, value)));
-        continue;
-      }
-      auto known = llvm::find_if(vectors, [&](auto &entry) { return entry.first == type.getElementType(); });
-      if (known == vectors.end())
-        known = vectors.insert(vectors.end(), {type.getElementType(), {}});
-      known->second.push_back(value);
+      else
+        vectors[flatType(1, cast<RankedTensorType>(value.getType()))].push_back(value);
     }
-    for (auto &[element, list] : vectors) {
+    for (auto &[single, list] : vectors) {
+      auto of = cast<RankedTensorType>(single);
       SmallVector<Value> pieces;
       int64_t total = 0;
       for (Value value : list) {
         int64_t elements = cast<RankedTensorType>(value.getType()).getNumElements();
-        pieces.push_back(
-            ReshapeOp::create(at, location, flatType(elements, element), ownOrNeutral(at, value)));
+        pieces.push_back(ReshapeOp::create(at, location, flatType(elements, of), ownOrNeutral(at, value)));
         total += elements;
       }
       Value sum = pieces.size() == 1
                       ? pieces.front()
-                      : ConcatenateOp::create(at, location, flatType(total, element), pieces, 0).getResult();
+                      : ConcatenateOp::create(at, location, flatType(total, of), pieces, 0).getResult();
       sum = sumOverPipeline(at, sum);
       int64_t first = 0;
       for (Value value : list) {
         auto type = cast<RankedTensorType>(value.getType());
-        Value piece = SliceOp::create(at, location, flatType(type.getNumElements(), element), sum,
-                                      ValueRange(), ArrayRef<int64_t>{first});
+        Value piece = SliceOp::create(at, location, flatType(type.getNumElements(), of), sum, ValueRange(),
+                                      ArrayRef<int64_t>{first});
         storeExchanged(at, value, ReshapeOp::create(at, location, type, piece));
         first += type.getNumElements();
       }

@@ -1,5 +1,7 @@
 #include "passes/pipeline/StepPlan.h"
 
+#include "passes/pipeline/StepSlots.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <set>
@@ -37,6 +39,7 @@ FailureOr<StepPlan> StepPlan::of(StepOp step, const StageCuts &cuts,
   plan.placeCarried();
   plan.makeActions();
   plan.connect();
+  plan.findReaders();
   plan.nameSlots();
   return plan;
 }
@@ -122,13 +125,25 @@ void StepPlan::connect() {
           if (wanted.contains(result))
             producer.stores.insert(result);
   }
+}
+
+/// A stage reads a variable itself, or takes what prepare made of it.
+void StepPlan::findReaders() {
+  SmallVector<SmallVector<StringRef>> prepared = preparedVariables(step);
+  const size_t inputs = step.getInputNames().size();
+  auto add = [&](StringRef variable, int stage) {
+    readers.try_emplace(variable, llvm::SmallBitVector(schedule->ranks))
+        .first->second.set(schedule->rankOf(stage));
+  };
   for (const StageActionPlan &plan : plans)
-    for (Operation *op : plan.ops)
-      if (auto read = dyn_cast<ReadOp>(op)) {
-        llvm::SmallBitVector &ranks =
-            readers.try_emplace(read.getVariable(), llvm::SmallBitVector(schedule->ranks)).first->second;
-        ranks.set(schedule->rankOf(plan.stage));
-      }
+    for (Operation *op : plan.ops) {
+      if (auto read = dyn_cast<ReadOp>(op))
+        add(read.getVariable(), plan.stage);
+      for (Value operand : op->getOperands())
+        if (auto argument = dyn_cast<BlockArgument>(operand); argument && argument.getArgNumber() >= inputs)
+          for (StringRef variable : prepared[argument.getArgNumber() - inputs])
+            add(variable, plan.stage);
+    }
 }
 
 void StepPlan::nameSlots() {

@@ -64,6 +64,7 @@ private:
   void makeActions();
   void fill(StageActionPlan &plan);
   void connect();
+  void findReaders();
   void nameSlots();
 
   StageAssignment places;

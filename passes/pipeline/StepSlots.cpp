@@ -3,6 +3,8 @@
 #include "dialects/dist/Placement.h"
 #include "passes/pipeline/TreeFolds.h"
 
+#include "llvm/ADT/SetVector.h"
+
 #include <limits>
 
 using namespace mlir;
@@ -19,6 +21,22 @@ SmallVector<StepInput> inputsOf(StepOp step) {
         {cast<StringAttr>(name).getValue(), part, step.getPrepare().getArgument(index).getType() != part});
   }
   return inputs;
+}
+
+SmallVector<SmallVector<StringRef>> preparedVariables(StepOp step) {
+  SmallVector<SmallVector<StringRef>> variables;
+  for (Value value : step.getPrepare().front().getTerminator()->getOperands()) {
+    llvm::SetVector<Operation *> ops;
+    SmallVector<Value> work = {value};
+    while (!work.empty())
+      if (Operation *op = work.pop_back_val().getDefiningOp(); op && ops.insert(op))
+        llvm::append_range(work, op->getOperands());
+    SmallVector<StringRef> &names = variables.emplace_back();
+    for (Operation *op : ops)
+      if (auto read = dyn_cast<ReadOp>(op))
+        names.push_back(read.getVariable());
+  }
+  return variables;
 }
 
 /// The type of `count` parts, stacked along a new first dimension.

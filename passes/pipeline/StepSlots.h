@@ -22,6 +22,9 @@ struct StepInput {
 
 llvm::SmallVector<StepInput> inputsOf(nn::StepOp step);
 
+/// For each value that prepare yields, the variables that it is made of.
+llvm::SmallVector<llvm::SmallVector<llvm::StringRef>> preparedVariables(nn::StepOp step);
+
 /// What prepare sees of an input: all microbatches stacked, a concatenation of one load for each. At the
 /// builder's place.
 mlir::Value loadWhole(mlir::OpBuilder &builder, mlir::Location location, const StepInput &input,

@@ -10,21 +10,47 @@ namespace weft {
 
 static constexpr char gaveUpUrl[] = "weft/rank-that-gave-up";
 
-std::string describeCall(const CollectiveCall &call, uint64_t number, std::span<const int> members,
-                         size_t ranks) {
-  std::string text = absl::StrCat(std::string(name(call.operation)), " #", number);
-  if (call.operation != CollectiveOp::Barrier)
-    absl::StrAppend(&text, " of ", call.bytes, " bytes");
+/// 4096 bytes f32 (sum, ...)
+static std::string describeBytes(const CollectiveCall &call) {
+  std::string text = absl::StrCat(call.bytes, " bytes");
   if (call.type)
     absl::StrAppend(&text, " ", std::string(name(*call.type)));
   if (!call.detail.empty())
     absl::StrAppend(&text, " (", std::string(call.detail), ")");
+  return text;
+}
+
+static std::string betweenRanks(std::span<const int> members) {
+  return absl::StrCat(" from rank ", members[0], " to rank ", members[1]);
+}
+
+std::string describeCall(const CollectiveCall &call, uint64_t number, std::span<const int> members,
+                         size_t ranks) {
+  std::string text = absl::StrCat(std::string(name(call.operation)), " #", number);
+  if (call.operation != CollectiveOp::Barrier)
+    absl::StrAppend(&text, " of ", describeBytes(call));
+  else if (!call.detail.empty())
+    absl::StrAppend(&text, " (", std::string(call.detail), ")");
+  if (call.operation == CollectiveOp::Send)
+    return absl::StrCat(text, betweenRanks(members));
   if (members.size() < ranks) {
     absl::StrAppend(&text, " over ranks");
     for (int rank : members)
       absl::StrAppend(&text, " ", rank);
   }
   return text;
+}
+
+absl::Status differentEnds(const CollectiveCall &sent, const CollectiveCall &received, uint64_t number,
+                           std::span<const int> members) {
+  return absl::InvalidArgumentError(absl::StrCat("send #", number, betweenRanks(members), ": rank ",
+                                                 members[0], " sends ", describeBytes(sent), ", rank ",
+                                                 members[1], " receives ", describeBytes(received)));
+}
+
+absl::Status notBegun(int rank, uint64_t number, std::span<const int> members) {
+  return absl::InvalidArgumentError(absl::StrCat("rank ", rank, " waits for send #", number,
+                                                 betweenRanks(members), ", which it has not begun"));
 }
 
 absl::Status hasLeft(int lost, int waiting, const std::string &call) {

@@ -13,8 +13,8 @@
 #ifndef WEFT_RUNTIME_COMM_COMMUNICATOR_H
 #define WEFT_RUNTIME_COMM_COMMUNICATOR_H
 
-#include "kernels/collective/Exchange.h"
 #include "kernels/collective/Fold.h"
+#include "kernels/collective/Line.h"
 #include "kernels/common/Types.h"
 #include "runtime/comm/RankActivity.h"
 
@@ -60,10 +60,12 @@ public:
   /// This rank's end of the group of `ranks`, in that order, itself among them: what collective kernels run
   /// on. It may outlive the communicator, and then fails. InvalidArgument when `ranks` are no such group.
   virtual absl::StatusOr<std::shared_ptr<Exchange>> exchange(std::span<const int64_t> ranks) = 0;
-  /// The first failure of an exchange of this rank, after which all of its exchanges fail; OK while there is
+  /// This rank's line to rank `peer`, another one of the communicator's: like exchange().
+  virtual absl::StatusOr<std::shared_ptr<Line>> line(int64_t peer) = 0;
+  /// The first failure of an exchange or line of this rank, after which all of them fail; OK while there is
   /// none.
   virtual absl::Status exchangeStatus() const = 0;
-  /// What this rank has sent since the beginning, by operation, its exchanges included.
+  /// What this rank has sent since the beginning, by operation, its exchanges and lines included.
   virtual Traffic traffic() const = 0;
 };
 

@@ -153,4 +153,12 @@ absl::StatusOr<std::vector<int>> GroupCommunicator::checkMembers(std::span<const
   return members;
 }
 
+absl::StatusOr<int> GroupCommunicator::checkPeer(int64_t peer) const {
+  if (peer < 0 || peer >= size())
+    return absl::InvalidArgumentError(absl::StrCat("line: rank ", peer, " of ", size(), " ranks"));
+  if (peer == rank())
+    return absl::InvalidArgumentError(absl::StrCat("line: rank ", peer, " has none to itself"));
+  return static_cast<int>(peer);
+}
+
 } // namespace weft

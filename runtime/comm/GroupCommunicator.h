@@ -31,6 +31,8 @@ protected:
 
   /// The ranks of a group that this one may have an exchange over; InvalidArgument when they are none.
   absl::StatusOr<std::vector<int>> checkMembers(std::span<const int64_t> ranks) const;
+  /// The rank that this one may have a line to; InvalidArgument when there is none.
+  absl::StatusOr<int> checkPeer(int64_t peer) const;
 
 private:
   CollectiveCall call(CollectiveOp operation, size_t counted) const;

@@ -80,6 +80,12 @@ public:
   void enter(Phase phase, int64_t step) override { group->enter(own, phase, step); }
   void abort(absl::Status cause) override { group->abort(own, cause); }
   absl::StatusOr<std::shared_ptr<Exchange>> exchange(std::span<const int64_t> ranks) override;
+  absl::StatusOr<std::shared_ptr<Line>> line(int64_t peer) override {
+    absl::StatusOr<int> other = checkPeer(peer);
+    if (!other.ok())
+      return other.status();
+    return std::make_shared<LocalLineEnds>(group, own, *other);
+  }
   absl::Status exchangeStatus() const override { return group->keptFailure(own); }
   Traffic traffic() const override { return group->traffic(own); }
 

@@ -17,6 +17,9 @@ public:
   absl::StatusOr<std::shared_ptr<Exchange>> exchange(std::span<const uint32_t> axes) const override {
     return communicator.exchange(mesh.group(rank(), axes));
   }
+  absl::StatusOr<std::shared_ptr<Line>> line(std::span<const uint32_t> axes, int64_t index) const override {
+    return communicator.line(mesh.group(rank(), axes)[static_cast<size_t>(index)]);
+  }
   absl::Status status() const override { return communicator.exchangeStatus(); }
 
 private:

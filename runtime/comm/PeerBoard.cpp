@@ -201,6 +201,7 @@ bool PeerBoard::hear(const PeerMessage &message, int neighbor) {
     if (!told.emplace(Kind::Lost, message.rank).second)
       return false;
     lost.push_back({about, message.text});
+    settle(about);
     fail();
     return true;
   case Kind::GaveUp:
@@ -209,6 +210,12 @@ bool PeerBoard::hear(const PeerMessage &message, int neighbor) {
     if (!told.emplace(Kind::Left, message.rank).second)
       return false;
     left.emplace(about, Clock::now());
+    settle(about);
+    return true;
+  case Kind::Reported:
+    if (!told.emplace(Kind::Reported, message.rank).second)
+      return false;
+    settle(about);
     return true;
   case Kind::Question:
     if (askedAt && secondsSince(*askedAt) < kQuestionIsNew)
@@ -233,6 +240,7 @@ void PeerBoard::leave() {
   PeerMessage message;
   message.kind = Kind::Left;
   message.rank = message.teller = static_cast<uint32_t>(own);
+  settle(own);
   if (told.emplace(Kind::Left, message.rank).second)
     messages.push_back(message);
 }
@@ -267,6 +275,39 @@ std::optional<absl::Status> PeerBoard::unattended(const SocketWatch::Patience &p
   return failureLocked();
 }
 
+void PeerBoard::tellReported() {
+  {
+    std::lock_guard lock(mutex);
+    isReported = true;
+    PeerMessage message;
+    message.kind = Kind::Reported;
+    message.rank = message.teller = static_cast<uint32_t>(own);
+    if (!told.emplace(Kind::Reported, message.rank).second)
+      return;
+    messages.push_back(std::move(message));
+    settle(own);
+  }
+  wake();
+}
+
+bool PeerBoard::haveAllReported() const {
+  std::lock_guard lock(mutex);
+  return settled.size() == static_cast<size_t>(ranks);
+}
+
+void PeerBoard::awaitReports(double seconds) {
+  tellReported();
+  std::unique_lock lock(mutex);
+  settles.wait_for(lock, std::chrono::duration<double>(seconds),
+                   [&] { return settled.size() == static_cast<size_t>(ranks); });
+}
+
+/// Nothing is to be said by that rank any more.
+void PeerBoard::settle(int rank) {
+  settled.insert(rank);
+  settles.notify_all();
+}
+
 /// False when that was known.
 bool PeerBoard::noteLost(int rank, std::string reason) {
   PeerMessage message;
@@ -278,6 +319,7 @@ bool PeerBoard::noteLost(int rank, std::string reason) {
     return false;
   lost.push_back({rank, std::move(reason)});
   messages.push_back(std::move(message));
+  settle(rank);
   fail();
   return true;
 }

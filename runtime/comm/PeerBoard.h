@@ -11,6 +11,7 @@
 #include "runtime/comm/PeerMessage.h"
 #include "runtime/comm/SocketWatch.h"
 
+#include <condition_variable>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -37,6 +38,8 @@ public:
   void end();
   absl::Status check(const PeerWait &wait);
   void giveUp(const absl::Status &cause);
+  /// tellReported(), then waits until haveAllReported(), `seconds` at most.
+  void awaitReports(double seconds);
 
   // Of the watch's thread.
   /// A message of a link to `neighbor`. True for news that go on to all other links.
@@ -52,6 +55,10 @@ public:
   absl::Status failure() const;
   /// The failure, when the rank's own thread has not noticed it or not ended in time. Once.
   std::optional<absl::Status> unattended(const SocketWatch::Patience &patience);
+  /// This rank has reported why the job failed.
+  void tellReported();
+  /// Whether every rank has, has left or is lost.
+  bool haveAllReported() const;
 
 private:
   struct Answer {
@@ -70,6 +77,7 @@ private:
   bool noteLost(int rank, std::string reason);
   bool noteGaveUp(const PeerMessage &message);
   bool noteAnswer(const PeerMessage &message);
+  void settle(int rank);
   void fail();
   void ask();
   void startAnswering();
@@ -90,6 +98,8 @@ private:
   std::vector<LostRank> lost;
   absl::Status rankGaveUp; ///< as this rank reports it
   std::map<int, Clock::time_point> left;
+  std::set<int> settled; ///< ranks that are lost, have left or have reported
+  std::condition_variable settles;
   bool isFailed = false, isAttended = false, isReported = false;
   Clock::time_point failedAt, attendedAt;
   std::optional<Clock::time_point> askedAt; ///< the latest question, whoever asked it

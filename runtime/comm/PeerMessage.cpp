@@ -50,7 +50,7 @@ absl::StatusOr<std::optional<PeerMessage>> takeMessage(std::string &stream, int 
   for (uint64_t &value : message.values)
     value = get<uint64_t>(stream, place);
   const auto known = [&](uint32_t rank) { return rank < static_cast<uint32_t>(ranks); };
-  if (length > PeerMessage::kMostText || message.kind > PeerMessage::Kind::Answer || !known(message.rank) ||
+  if (length > PeerMessage::kMostText || message.kind > PeerMessage::Kind::Reported || !known(message.rank) ||
       !known(message.teller))
     return absl::InvalidArgumentError(absl::StrCat("not a message between the ", ranks, " ranks of a job"));
   if (stream.size() < kHeader + length)

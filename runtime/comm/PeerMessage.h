@@ -31,6 +31,7 @@ struct PeerMessage {
     Question, ///< news: `rank` asks what everyone is doing
     Answer,   ///< news: what `rank` is doing; values[0]: counts the teller's answers, values[1]: 1 in a
               ///< collective, values[2]: how old that knowledge is, in milliseconds
+    Reported, ///< news: `rank` has said why the job failed, and ends once the others have
   };
   static constexpr size_t kValues = 3;
   static constexpr size_t kMostText = 2000;

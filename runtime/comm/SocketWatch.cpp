@@ -51,7 +51,8 @@ public:
 
   absl::Status start();
   absl::Status connect(std::span<const PeerEndpoint> endpoints, double seconds);
-  void setUnattended(Unattended handler, Patience newPatience);
+  void setStandIn(StandIn newStandIn, Patience newPatience);
+  void awaitReports();
 
   const int own, ranks;
   const PeerEndpoint endpoint;
@@ -86,12 +87,14 @@ public:
 private:
   std::vector<std::unique_ptr<Peer>> peers; ///< of the thread alone
   Clock::time_point lastBeat = Clock::now();
+  absl::Status reported; ///< by the stand-in
+  Clock::time_point reportedAt;
 
   std::mutex mutex;
   std::condition_variable changed;
   std::vector<std::unique_ptr<Peer>> called; ///< links on their way to the thread
   std::vector<int> linked;                   ///< ranks with a link, now or earlier
-  Unattended unattended;
+  StandIn standIn;
   Patience patience;
 
   std::atomic<bool> isLeaving{false};
@@ -156,10 +159,19 @@ absl::Status SocketWatch::Impl::connect(std::span<const PeerEndpoint> endpoints,
                                              " s. Ranks must be able to connect to each other"));
 }
 
-void SocketWatch::Impl::setUnattended(Unattended handler, Patience newPatience) {
+void SocketWatch::Impl::setStandIn(StandIn newStandIn, Patience newPatience) {
   std::lock_guard lock(mutex);
-  unattended = std::move(handler);
+  standIn = std::move(newStandIn);
   patience = newPatience;
+}
+
+void SocketWatch::Impl::awaitReports() {
+  double seconds;
+  {
+    std::lock_guard lock(mutex);
+    seconds = patience.reports;
+  }
+  board.awaitReports(seconds);
 }
 
 void SocketWatch::Impl::wake() {
@@ -301,22 +313,32 @@ void SocketWatch::Impl::beat() {
       peer->link.send(message);
 }
 
-/// Speaks for this rank's own thread when that does not.
+/// Speaks for this rank's own thread when that does not, and ends the process unless that comes after all.
 void SocketWatch::Impl::attend() {
-  Unattended handler;
-  std::optional<absl::Status> report;
+  StandIn now;
+  Patience until;
   {
     std::lock_guard lock(mutex);
-    if (!unattended)
-      return;
-    report = board.unattended(patience);
-    handler = unattended;
+    now = standIn;
+    until = patience;
   }
-  if (!report)
+  if (!now.report)
+    return;
+  if (reported.ok()) {
+    const std::optional<absl::Status> failure = board.unattended(until);
+    if (!failure)
+      return;
+    reported = *failure;
+    now.report(reported);
+    board.tellReported();
+    sendMessages();
+    reportedAt = Clock::now();
+  }
+  if (!board.haveAllReported() && secondsSince(reportedAt) < until.reports)
     return;
   board.leave();
   sendMessages();
-  handler(*report);
+  now.end(reported);
 }
 
 /// The others take the goodbye and close; what they send meanwhile is read, or the system would drop what
@@ -373,9 +395,10 @@ absl::Status SocketWatch::connect(std::span<const PeerEndpoint> endpoints, doubl
 }
 
 void SocketWatch::setLimits(const WaitLimits &limits) { impl->board.setLimits(limits); }
-void SocketWatch::setUnattended(Unattended handler, Patience patience) {
-  impl->setUnattended(std::move(handler), patience);
+void SocketWatch::setStandIn(StandIn standIn, Patience patience) {
+  impl->setStandIn(std::move(standIn), patience);
 }
+void SocketWatch::awaitReports() { impl->awaitReports(); }
 void SocketWatch::enter(Phase phase, int64_t step) { impl->board.enter(phase, step); }
 void SocketWatch::begin(const CollectiveCall &call, uint64_t number, std::span<const int> members) {
   impl->board.begin(call, number, members);

@@ -28,15 +28,18 @@ namespace weft {
 
 class SocketWatch final : public PeerWatch {
 public:
-  /// How long this rank's own thread may take, once the job has failed, to come to a wait and to end
-  /// (seconds).
+  /// How long things may take once the job has failed (seconds).
   struct Patience {
-    double notice = 0.4;
-    double end = 10;
+    double notice = 0.4; ///< until this rank's own thread comes to a wait
+    double end = 10;     ///< until it has reported
+    double reports = 10; ///< until all others have, too
   };
-  /// Called on the watch's thread with what to report when the rank's own thread is not there to report it:
-  /// it computes, or is stuck. This rank's goodbye is said; the process should end.
-  using Unattended = std::function<void(const absl::Status &report)>;
+  /// What the watch's thread does when the rank's own thread is not there to do it: it computes, or is stuck.
+  struct StandIn {
+    std::function<void(const absl::Status &failure)> report;
+    /// Ends the process; called once all others have reported, or their time is over.
+    std::function<void(const absl::Status &failure)> end;
+  };
 
   /// Listens for the other ranks. Unavailable when the system refuses.
   static absl::StatusOr<std::unique_ptr<SocketWatch>> open(int rank, int ranks);
@@ -48,7 +51,11 @@ public:
   /// Says goodbye: whoever waits for this rank from now on waits in vain, but it is not lost.
   ~SocketWatch() override;
 
-  void setUnattended(Unattended handler, Patience patience);
+  void setStandIn(StandIn standIn, Patience patience);
+  /// This rank has reported why the job failed: returns when all others have, have left or are lost, or when
+  /// their time is over. A launcher ends a job with the first process that fails, within a second or two: so
+  /// none ends before all have said what they know.
+  void awaitReports();
 
   void setLimits(const WaitLimits &limits) override;
   void enter(Phase phase, int64_t step) override;

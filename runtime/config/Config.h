@@ -117,6 +117,17 @@ struct ContextConfig {
   bool operator==(const ContextConfig &) const = default;
 };
 
+/// Ranks that have parts of the model each, and pass microbatches on.
+struct PipelineConfig {
+  int64_t size = 1;
+  /// A schedule of the literature (runtime/support/ScheduleShape.h), `auto`, or `file:` and an absolute path.
+  std::string schedule = "1f1b";
+  /// `auto`, a number of stages, or stages written out (StageLayout.h).
+  std::string layout = "auto";
+
+  bool operator==(const PipelineConfig &) const = default;
+};
+
 /// How many ranks share the work along each direction of the mesh, and what they share.
 struct ParallelConfig {
   /// Ranks that read samples of their own and hold parameters and state as every other one does.
@@ -132,10 +143,11 @@ struct ParallelConfig {
   /// Whether the ranks of `tensor` also share the sequence between products.
   bool sequence = false;
   ContextConfig context;
+  PipelineConfig pipeline;
 
-  /// Ranks that read samples of their own.
+  /// Ranks that read samples of their own; those of a pipeline read the same ones.
   int64_t dataRanks() const { return dataReplicate * dataShard; }
-  int64_t ranks() const { return dataRanks() * context.size * tensor; }
+  int64_t ranks() const { return dataRanks() * context.size * tensor * pipeline.size; }
   /// What divides the length of a sequence: the parts that it is cut into between layers, of two chunks each
   /// in zigzag.
   int64_t sequenceUnit() const { return context.size * (sequence ? tensor : 1) * (context.zigzag() ? 2 : 1); }

@@ -6,6 +6,8 @@
 #include "runtime/config/ConfigChecks.h"
 
 #include "runtime/config/ConfigMesh.h"
+#include "runtime/config/StageLayout.h"
+#include "runtime/support/ScheduleShape.h"
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -26,8 +28,10 @@ public:
   void checkRopeScaling();
   void checkParallel();
   void checkContext();
+  void checkPipeline();
   void checkBatches();
   bool checkReduction();
+  void checkMicrobatches();
   void checkSchedule();
   void checkData();
   void checkDump();
@@ -130,7 +134,7 @@ void Checks::checkRopeScaling() {
 
 /// The sizes that leave data_shard the rest.
 static int64_t ranksBesideDataShard(const ParallelConfig &parallel) {
-  return parallel.dataReplicate * parallel.tensor * parallel.context.size;
+  return parallel.dataReplicate * parallel.tensor * parallel.context.size * parallel.pipeline.size;
 }
 
 bool headsAreShared(const ModelConfig &model, int64_t tensor, int64_t context) {
@@ -151,25 +155,29 @@ bool headsAreShared(const ModelConfig &model, int64_t tensor, int64_t context) {
 void Checks::checkParallel() {
   const ParallelConfig &parallel = config.parallel;
   const int64_t others = ranksBesideDataShard(parallel);
-  // Who never heard of context need not read of it.
-  const bool hasContext = parallel.context.size > 1;
-  const std::string contextName = hasContext ? " x context.size" : "",
-                    contextSize = hasContext ? absl::StrCat(" x ", parallel.context.size) : "";
+  // Who never heard of context or pipelines need not read of them.
+  std::string furtherNames, furtherSizes;
+  auto addFurther = [&](const char *name, int64_t size) {
+    if (size > 1)
+      absl::StrAppend(&furtherNames, " x ", name), absl::StrAppend(&furtherSizes, " x ", size);
+  };
+  addFurther("context.size", parallel.context.size);
+  addFurther("pipeline.size", parallel.pipeline.size);
   const std::string product =
-      absl::StrCat(parallel.dataReplicate, " x ", parallel.tensor, contextSize, " = ", others);
+      absl::StrCat(parallel.dataReplicate, " x ", parallel.tensor, furtherSizes, " = ", others);
   if (parallel.dataShard == 0)
     report("parallel.data_shard",
            "0 is no number of ranks. Works: 1 or more, or -1 (what launch.ranks leaves).");
   else if (parallel.dataShard < 0) // what launch.ranks leaves is no whole number
     report("launch.ranks",
-           absl::StrCat(*config.launch.ranks, " is no multiple of data_replicate x tensor", contextName, " (",
-                        product, "), and data_shard is what is left. Works: ",
+           absl::StrCat(*config.launch.ranks, " is no multiple of data_replicate x tensor", furtherNames,
+                        " (", product, "), and data_shard is what is left. Works: ",
                         multiplesAround(*config.launch.ranks, others), "."));
   else if (config.launch.ranks && *config.launch.ranks != parallel.ranks())
     report("launch.ranks",
-           absl::StrCat(*config.launch.ranks, " is not data_replicate x data_shard x tensor", contextName,
+           absl::StrCat(*config.launch.ranks, " is not data_replicate x data_shard x tensor", furtherNames,
                         " (", parallel.dataReplicate, " x ", parallel.dataShard, " x ", parallel.tensor,
-                        contextSize, " = ", parallel.ranks(), "). Works: ", ranksThatWork(parallel.ranks()),
+                        furtherSizes, " = ", parallel.ranks(), "). Works: ", ranksThatWork(parallel.ranks()),
                         *config.launch.ranks % others == 0 ? ", or data_shard: -1 (what is left)." : "."));
   if (config.model.program.empty() && config.model.numAttentionHeads % parallel.tensor != 0)
     report("parallel.tensor",
@@ -181,8 +189,10 @@ void Checks::checkParallel() {
            absl::StrCat("tensor (", parallel.tensor, ") does not divide data.sequence_length (",
                         config.data.sequenceLength, "). Works: false, or a sequence_length of ",
                         multiplesAround(config.data.sequenceLength, parallel.tensor), "."));
-  else if (hasContext)
+  else if (parallel.context.size > 1)
     checkContext();
+  if (parallel.pipeline.size > 1)
+    checkPipeline();
 }
 
 /// Positions are shared in equal parts, in zigzag in two equal chunks each; heads in whole groups.
@@ -210,6 +220,47 @@ void Checks::checkContext() {
                       config.model.numKeyValueHeads, " groups), as method all_to_all asks. Works: ",
                       works.empty() ? "" : absl::StrCat(absl::StrJoin(works, ", "), ", or "),
                       "method gather."));
+}
+
+/// Stages that the ranks, the schedule and the layers agree on. The layers of a program are counted when it
+/// is compiled.
+void Checks::checkPipeline() {
+  const PipelineConfig &pipeline = config.parallel.pipeline;
+  std::optional<int64_t> layers;
+  if (config.model.program.empty())
+    layers = config.model.numHiddenLayers;
+  if (absl::Status status = checkStages(pipeline, layers); !status.ok())
+    report(stagesKey(pipeline), std::string(status.message()));
+}
+
+/// What the schedule of a pipeline asks of the microbatches of a step.
+void Checks::checkMicrobatches() {
+  const PipelineConfig &pipeline = config.parallel.pipeline;
+  const schedules::ScheduleDemands *demands = schedules::findScheduleDemands(pipeline.schedule);
+  if (pipeline.size == 1 || !demands || !checkStages(pipeline, std::nullopt).ok())
+    return;
+  const TrainConfig &train = config.train;
+  const int64_t dataRanks = config.parallel.dataRanks(), each = train.globalBatch / dataRanks;
+  const int64_t fewest = demands->fewestPerRank * pipeline.size;
+  if (config.microBatches() >= fewest) {
+    const schedules::ScheduleShape shape = {static_cast<int>(pipeline.size),
+                                            static_cast<int>(config.microBatches()),
+                                            static_cast<int>(stagesOfRank(pipeline).value_or(0))};
+    if (absl::Status status = checkShape(*demands, shape); !status.ok())
+      report("parallel.pipeline.schedule", absl::StrCat(std::string(status.message()), "."));
+    return;
+  }
+  int64_t smaller = train.microBatch;
+  while (smaller > 1 && (each % smaller != 0 || each / smaller < fewest))
+    --smaller;
+  report("parallel.pipeline.schedule",
+         absl::StrCat(pipeline.schedule, " on ", pipeline.size, " ranks needs ", fewest,
+                      " microbatches, and a step has ", config.microBatches(), " (train.global_batch ",
+                      train.globalBatch, " / (micro_batch ", train.microBatch, " x ", dataRanks,
+                      " data ranks)). Works: ",
+                      each / smaller >= fewest ? absl::StrCat("train.micro_batch: ", smaller, ", ") : "",
+                      "train.global_batch: ", fewest * train.microBatch * dataRanks,
+                      " or more, or a schedule that takes any number, such as zb_v."));
 }
 
 /// The powers of two that divide a number, as a list: "1, 2 or 4".
@@ -281,6 +332,8 @@ void Checks::checkBatches() {
     report("train.micro_batch",
            absl::StrCat(train.microBatch, " does not divide global_batch (", train.globalBatch,
                         "). Works: ", listDivisors(train.globalBatch, train.microBatch), "."));
+  else if (dataRanks >= 1)
+    checkMicrobatches();
   constexpr int64_t mostTokens = 2147483647;
   if (train.microBatch > mostTokens / config.data.sequenceLength)
     report("train.micro_batch",

@@ -11,6 +11,7 @@
 #include "runtime/config/Schema.h"
 #include "runtime/support/Nearest.h"
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
@@ -39,6 +40,7 @@ private:
   absl::Status decodeInto(std::optional<T> &member, const Key &key, const ConfigNode &node);
   template <class T> absl::Status decodeInto(std::vector<T> &member, const Key &key, const ConfigNode &node);
   absl::Status decodeChoice(ChoiceField field, const Key &key, const ConfigNode &node);
+  absl::Status decodeNameOrFile(std::string &member, const Key &key, const ConfigNode &node);
   absl::Status decodeRecords(RecordsField field, const Key &key, const ConfigNode &node,
                              const std::string &path);
 
@@ -224,6 +226,8 @@ absl::Status Decoder::decodeInto(bool &member, const Key &, const ConfigNode &no
 }
 
 absl::Status Decoder::decodeInto(std::string &member, const Key &key, const ConfigNode &node) {
+  if (key.isNameOrFile)
+    return decodeNameOrFile(member, key, node);
   absl::StatusOr<std::string> value = key.isPath ? readPath(node, folder) : readText(node);
   if (value.ok())
     member = *value;
@@ -269,22 +273,44 @@ absl::Status Decoder::decodeInto(std::vector<T> &member, const Key &key, const C
   return absl::OkStatus();
 }
 
-absl::Status Decoder::decodeChoice(ChoiceField field, const Key &key, const ConfigNode &node) {
+/// The place of a name among the choices.
+static absl::StatusOr<size_t> readChoice(const Key &key, const ConfigNode &node) {
   std::vector<std::string> names;
   for (const Choice &choice : key.choices)
     names.push_back(choice.name);
-  std::string works = absl::StrCat(" Works: ", absl::StrJoin(names, ", "), ".");
+  std::string works =
+      absl::StrCat(" Works: ", absl::StrJoin(names, ", "), key.isNameOrFile ? ", or file:PATH." : ".");
   if (node.kind != ConfigNode::Kind::Scalar)
     return absl::InvalidArgumentError(absl::StrCat("expected a name, got ", node.describe(), ".", works));
   for (size_t i = 0; i < names.size(); ++i)
-    if (names[i] == node.text) {
-      field.set(field.member, static_cast<int>(i));
-      return absl::OkStatus();
-    }
+    if (names[i] == node.text)
+      return i;
   std::optional<std::string> nearest = nearestWord(node.text, names);
   return absl::InvalidArgumentError(absl::StrCat("no such choice: ", node.describe(), ".",
                                                  nearest ? absl::StrCat(" Did you mean ", *nearest, "?") : "",
                                                  works));
+}
+
+absl::Status Decoder::decodeChoice(ChoiceField field, const Key &key, const ConfigNode &node) {
+  absl::StatusOr<size_t> choice = readChoice(key, node);
+  if (choice.ok())
+    field.set(field.member, static_cast<int>(*choice));
+  return choice.status();
+}
+
+absl::Status Decoder::decodeNameOrFile(std::string &member, const Key &key, const ConfigNode &node) {
+  if (node.kind != ConfigNode::Kind::Scalar || !absl::StartsWith(node.text, filePrefix)) {
+    absl::StatusOr<size_t> choice = readChoice(key, node);
+    if (choice.ok())
+      member = node.text;
+    return choice.status();
+  }
+  ConfigNode file = node;
+  file.text.erase(0, std::string_view(filePrefix).size());
+  absl::StatusOr<std::string> path = readPath(file, folder);
+  if (path.ok())
+    member = absl::StrCat(filePrefix, *path);
+  return path.status();
 }
 
 void decodeConfig(const ConfigNode &root, const std::string &folder, Config &config,

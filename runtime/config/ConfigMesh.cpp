@@ -34,6 +34,7 @@ Mesh meshOf(const Config &config) {
     }
     return added;
   };
+  const std::vector<uint32_t> pipeline = addAxes('p', config.parallel.pipeline.size);
   const std::vector<uint32_t> replicate = addAxes('r', config.parallel.dataReplicate);
   const std::vector<uint32_t> shard = addAxes('d', config.parallel.dataShard);
   const std::vector<uint32_t> context = addAxes('c', config.parallel.context.size);
@@ -43,6 +44,8 @@ Mesh meshOf(const Config &config) {
   mesh.roles = {{"data", data}, {"data_replicate", replicate}, {"data_shard", shard}, {"tensor", tensor}};
   if (!context.empty())
     mesh.roles.push_back({"context", context});
+  if (!pipeline.empty())
+    mesh.roles.push_back({"pipeline", pipeline});
   return mesh;
 }
 

@@ -52,8 +52,14 @@ static Json typeSchema(const Key &key) {
     Json names = Json::array();
     for (const Choice &choice : key.choices)
       names.push_back(choice.name);
-    return Json{{"enum", names}};
+    if (!key.isNameOrFile)
+      return Json{{"enum", names}};
+    const std::string pattern = absl::StrCat("^", filePrefix, ".");
+    return Json{
+        {"anyOf", Json::array({Json{{"enum", names}}, Json{{"type", "string"}, {"pattern", pattern}}})}};
   }
+  if (!key.textType.empty())
+    return Json{{"type", Json::array({"integer", "string"})}};
   if (key.isMemorySize)
     return orAuto(Json{{"type", Json::array({"integer", "string"})}});
   if (key.elements)

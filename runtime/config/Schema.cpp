@@ -8,9 +8,11 @@
 
 #include "runtime/support/ByteUnits.h"
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -140,10 +142,14 @@ std::string Key::typeText() const {
     return "a size such as 8 GiB, or auto";
   if (isPath)
     return "a path";
+  if (!textType.empty())
+    return textType;
   if (!choices.empty())
-    return absl::StrCat("one of ", absl::StrJoin(choices, ", ", [](std::string *out, const Choice &choice) {
-                          out->append(choice.name);
-                        }));
+    return absl::StrCat(
+        "one of ",
+        absl::StrJoin(choices, ", ",
+                      [](std::string *out, const Choice &choice) { out->append(choice.name); }),
+        isNameOrFile ? ", or file:PATH" : "");
   if (elements)
     return "a list of maps";
   return std::visit(Overloaded{[](int64_t *) { return "an integer"; },                         //
@@ -181,6 +187,15 @@ static std::string renderRecords(const Key &key, const RecordsField &records) {
   return absl::StrCat("[", absl::StrJoin(elements, ", "), "]");
 }
 
+/// A name or number of a key that takes other text too stands for itself; all other text is in quotes.
+static std::string renderText(const Key &key, const std::string &text) {
+  const bool isPlain = key.isNameOrFile || !key.textType.empty();
+  const bool isWord = !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return c < 0x80 && (absl::ascii_isalnum(c) || c == '_');
+  });
+  return isPlain && isWord ? text : quoteYaml(text);
+}
+
 std::string renderField(const Key &key, const void *object) {
   auto renderInteger = [&](int64_t value) {
     return key.isMemorySize ? textFromBytes(value) : absl::StrCat(value);
@@ -198,7 +213,7 @@ std::string renderField(const Key &key, const void *object) {
           [&](int64_t *value) { return renderInteger(*value); },
           [&](double *value) { return renderNumber(*value); },
           [&](bool *value) { return std::string(*value ? "true" : "false"); },
-          [&](std::string *value) { return quoteYaml(*value); },
+          [&](std::string *value) { return renderText(key, *value); },
           [&](std::optional<int64_t> *value) { return *value ? renderInteger(**value) : "auto"; },
           [&](std::optional<double> *value) { return *value ? renderNumber(**value) : "auto"; },
           [&](std::array<double, 2> *value) { return joinWith(*value, renderNumber); },
@@ -233,9 +248,11 @@ const std::vector<Section> &configSections() {
       {"precision", "The types that values are rounded to."},
       {"precision.loss_scale", "Dynamic loss scaling, which keeps small fp16 gradients from vanishing."},
       {"parallel", "How many ranks share the work, and how: launch.ranks = data_replicate x data_shard x "
-                   "tensor x context.size."},
+                   "tensor x context.size x pipeline.size."},
       {"parallel.context", "Ranks that share the positions of each sample, for sequences that one rank "
                            "cannot hold."},
+      {"parallel.pipeline",
+       "Ranks that have parts of the model each, and pass microbatches on to each other."},
       {"optimizer", "How gradients change parameters."},
       {"lr_schedule", "The learning rate of each step: a rise over the warmup, then the kind's own shape."},
       {"loss", "What is minimized besides the cross-entropy."},

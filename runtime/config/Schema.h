@@ -53,6 +53,10 @@ public:
   Key &choice(std::string name, std::string doc) {
     return choices.push_back({std::move(name), std::move(doc)}), *this;
   }
+  /// Text that is one of the choices, or `file:` and the path of a file.
+  Key &orFile() { return isNameOrFile = true, *this; }
+  /// Text in a language of its own, or an integer, which the text here describes.
+  Key &textOrInteger(std::string text) { return textType = std::move(text), *this; }
   /// Must be given whenever its conditions hold.
   Key &required() { return isRequired = true, *this; }
   /// Without a value it is computed: the text says from what.
@@ -106,6 +110,8 @@ public:
   bool minimumExcluded = false;
   bool maximumExcluded = false;
   std::vector<Choice> choices;
+  bool isNameOrFile = false;
+  std::string textType;
   bool isRequired = false;
   std::string derivedFrom;
   bool isPath = false;
@@ -143,6 +149,9 @@ bool isUsed(const Key &key, const Config &config);
 inline constexpr char modelFromPath[] = "model.from";
 inline constexpr char modelFromDoc[] =
     "A Hugging Face config.json whose keys are taken; keys written beside it win.";
+
+/// How a text begins that names a file where a name may stand too (Key::orFile).
+inline constexpr char filePrefix[] = "file:";
 
 /// The parts of the table, one file each.
 std::vector<Key> modelKeys();

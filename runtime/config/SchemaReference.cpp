@@ -149,7 +149,9 @@ static void appendRow(std::string &text, const std::string &name, const Key &key
   for (const Condition &condition : key.conditions)
     if (condition.test != Condition::Test::Empty)
       absl::StrAppend(&meaning, "<br>Only ", condition.phrase(), ".");
-  std::string type = key.choices.empty() ? typeWithUnit(key) : "a name";
+  std::string type = key.choices.empty() ? typeWithUnit(key)
+                     : key.isNameOrFile  ? "a name, or file:PATH"
+                                         : "a name";
   if (std::string range = key.rangeText(); !range.empty())
     absl::StrAppend(&type, ", ", range);
   std::string defaultText = key.defaultText();

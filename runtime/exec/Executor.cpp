@@ -24,7 +24,7 @@ absl::StatusOr<uint32_t> find(const std::vector<Entry> &entries, std::string_vie
 } // namespace
 
 std::byte *Executor::address(const Reference &reference, uint32_t slot) const {
-  return arena->data() + starts[reference.base] + slot * loaded.memory.bases[reference.base].slotBytes +
+  return arena->data() + starts[reference.base] + loaded.memory.bases[reference.base].slotOffset(slot) +
          reference.offset;
 }
 

@@ -1,26 +1,26 @@
-//===- CommandLists.cpp - Lists of calls, and their meetings --------------===//
+//===- CommandLists.cpp - Lists of calls, by the kernels of each rank -----===//
 //
-// Lists are made by creating each rank's kernels against a context that notes which group a kernel asks for.
-// They are verified by meeting: a call is over once all members stand before it, and the order in which calls
-// are looked at changes nothing, as a rank stands before one call at a time.
+// Lists are made by creating each rank's kernels against a context that notes which group, or which other
+// rank, a kernel asks for.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/executable/CommandLists.h"
 
-#include "kernels/collective/Collective.h"
+#include "runtime/executable/Meetings.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <random>
 #include <set>
 
 namespace weft {
 namespace {
+
+absl::Status doesNotRun() { return absl::FailedPreconditionError("the ranks of a list do not run"); }
 
 /// An end of a group at which nobody can meet.
 class NotedExchange final : public Exchange {
@@ -30,16 +30,23 @@ public:
   int size() const override { return members; }
   bool packs() const override { return false; }
   absl::Status begin(const CollectiveCall &, const Transfer &, const ExchangeMemory &) override {
-    return absl::FailedPreconditionError("the ranks of a list do not run");
+    return doesNotRun();
   }
   std::span<const void *const> sources() const override { return {}; }
-  absl::Status share(std::span<const Piece>, ThreadPool *) override {
-    return absl::FailedPreconditionError("the ranks of a list do not run");
-  }
+  absl::Status share(std::span<const Piece>, ThreadPool *) override { return doesNotRun(); }
   void end() override {}
 
 private:
   int own, members;
+};
+
+/// An end of a line over which nothing goes.
+class NotedLine final : public Line {
+public:
+  absl::Status send(const CollectiveCall &, const void *) override { return doesNotRun(); }
+  absl::Status receive(const CollectiveCall &, void *) override { return doesNotRun(); }
+  absl::Status finishSend() override { return doesNotRun(); }
+  absl::Status finishReceive() override { return doesNotRun(); }
 };
 
 /// A rank that is not there: knows its place in the mesh, and notes the group that a kernel asks for.
@@ -56,9 +63,14 @@ public:
     group = mesh.group(own, axes);
     return std::make_shared<NotedExchange>(static_cast<int>(index(axes)), static_cast<int>(group->size()));
   }
+  absl::StatusOr<std::shared_ptr<Line>> line(std::span<const uint32_t> axes, int64_t index) const override {
+    peer = mesh.group(own, axes)[static_cast<size_t>(index)];
+    return std::make_shared<NotedLine>();
+  }
   absl::Status status() const override { return absl::OkStatus(); }
 
   mutable std::optional<std::vector<int64_t>> group;
+  mutable std::optional<int64_t> peer;
 
 private:
   const Mesh &mesh;
@@ -75,18 +87,41 @@ std::string callText(const KernelCall &call) {
   return text;
 }
 
-std::string commandText(const Executable &executable, const Program &program, uint32_t command) {
-  const std::string &location = executable.locations[program.commands[command].location];
-  return absl::StrCat("command ", command, " of ", program.name,
-                      location.empty() ? "" : absl::StrCat(", at ", location));
+/// What both ends of a transfer must say.
+std::string transferText(const KernelCall &call) {
+  const TensorType &type = call.operands.empty() ? call.results.front() : call.operands.front();
+  const std::string location = call.textOr("location", "");
+  return absl::StrCat(type.str(), location.empty() ? "" : ", ", location);
 }
 
-/// Makes lists. A layer's kernels are those of the layer before but for their location: of
-/// such kernels one is created, on each rank.
+/// Whom a kernel has to do with; nobody if it calls nobody.
+struct Partners {
+  std::shared_ptr<const std::vector<int64_t>> group;
+  std::optional<int64_t> peer;
+};
+
+/// What the lists of all parts share, so that equal ones are mostly found to be by their address.
+struct SharedTexts {
+  template <typename Value> using Known = std::map<Value, std::shared_ptr<const Value>>;
+
+  template <typename Value>
+  static std::shared_ptr<const Value> share(Known<Value> &known, const Value &value) {
+    std::shared_ptr<const Value> &found = known[value];
+    if (!found)
+      found = std::make_shared<const Value>(value);
+    return found;
+  }
+
+  Known<std::vector<int64_t>> groups;
+  Known<std::string> texts;
+};
+
+/// Makes the lists of the ranks that run one part. A layer's kernels are those of the layer before but for
+/// their location: of such kernels one is created, on each rank.
 class ListMaker {
 public:
-  explicit ListMaker(const Executable &executable)
-      : executable(executable), texts(executable.kernels.size()) {
+  ListMaker(const Executable &executable, SharedTexts &shared)
+      : executable(executable), shared(shared), texts(executable.kernels.size()) {
     std::map<std::string, uint32_t> known;
     for (uint32_t kernel = 0; kernel < executable.kernels.size(); ++kernel) {
       likes.push_back(kernel);
@@ -103,7 +138,7 @@ public:
 
   absl::StatusOr<CommandList> make(const Program &program, int64_t rank) {
     CommandList list{rank, {}};
-    std::map<uint32_t, Group> &groupOf = groupsOf[rank];
+    std::map<uint32_t, Partners> &partnersOfRank = partnersOf[rank];
     for (const ScheduleItem &item : program.schedule) {
       const Action &action = program.actions[item.action];
       for (uint32_t i = 0; i < action.commandCount; ++i) {
@@ -111,188 +146,104 @@ public:
         if (program.commands[command].kind != CommandKind::Launch ||
             !isRankKernel(executable.kernels[kernel].call.name))
           continue;
-        auto [group, isNew] = groupOf.try_emplace(likes[kernel]);
+        CommandList::Entry entry{{}, command, lineStepOf(executable.kernels[kernel].call.name)};
+        entry.microbatch = item.microbatch;
+        auto [partners, isNew] = partnersOfRank.try_emplace(likes[kernel]);
         if (isNew) {
-          absl::StatusOr<Group> asked = groupFor(rank, kernel);
+          absl::StatusOr<Partners> asked = partnersFor(rank, kernel);
           if (!asked.ok())
             return absl::InvalidArgumentError(absl::StrCat("rank ", rank, ", ",
-                                                           commandText(executable, program, command), ": ",
+                                                           commandText(executable, program, entry), ": ",
                                                            asked.status().message()));
-          group->second = *std::move(asked);
+          partners->second = *std::move(asked);
         }
-        if (group->second)
-          list.entries.push_back({{group->second, textOf(kernel)}, command});
+        const Partners &whom = partners->second;
+        entry.peer = whom.peer.value_or(entry.peer);
+        const bool isWait = entry.step == LineStep::FinishSend || entry.step == LineStep::FinishReceive;
+        if (whom.group || (whom.peer && !isWait))
+          entry.call = {whom.group, textOf(kernel)};
+        if (whom.group || whom.peer)
+          list.entries.push_back(std::move(entry));
       }
     }
     return list;
   }
 
 private:
-  using Group = std::shared_ptr<const std::vector<int64_t>>;
-
-  /// The group that a kernel asks for on this rank; null if it calls nobody.
-  absl::StatusOr<Group> groupFor(int64_t rank, uint32_t kernel) {
+  absl::StatusOr<Partners> partnersFor(int64_t rank, uint32_t kernel) {
     AbsentRank context(executable.mesh, rank);
     absl::StatusOr<std::unique_ptr<Kernel>> created =
         createRankKernel(executable.kernels[kernel].call, &context);
     if (!created.ok())
       return created.status();
-    if (!context.group)
-      return nullptr;
-    Group &known = groups[*context.group];
-    if (!known)
-      known = std::make_shared<const std::vector<int64_t>>(*std::move(context.group));
-    return known;
+    Partners partners{nullptr, context.peer};
+    if (context.group)
+      partners.group = shared.share(shared.groups, *context.group);
+    return partners;
   }
 
   const std::shared_ptr<const std::string> &textOf(uint32_t kernel) {
+    const KernelCall &call = executable.kernels[kernel].call;
     if (!texts[kernel])
-      texts[kernel] = std::make_shared<const std::string>(callText(executable.kernels[kernel].call));
+      texts[kernel] = shared.share(shared.texts, lineStepOf(call.name) ? transferText(call) : callText(call));
     return texts[kernel];
   }
 
   const Executable &executable;
+  SharedTexts &shared;
   std::vector<uint32_t> likes; ///< of each kernel: the first that is like it
   std::vector<std::shared_ptr<const std::string>> texts;
-  std::map<std::vector<int64_t>, Group> groups;
-  /// By rank, then by the first of kernels that are alike: whom it calls; null for nobody.
-  std::map<int64_t, std::map<uint32_t, Group>> groupsOf;
+  /// By rank, then by the first of kernels that are alike.
+  std::map<int64_t, std::map<uint32_t, Partners>> partnersOf;
 };
 
-/// Lets lists meet until all are at their end, or none can go on.
-class Meetings {
+/// Makes the lists of a job.
+class JobLists {
 public:
-  Meetings(const Executable &executable, const Program &program, std::span<const CommandList> lists)
-      : executable(executable), program(program), lists(lists), next(lists.size()) {
-    for (size_t list = 0; list < lists.size(); ++list)
-      listOf[lists[list].rank] = list;
+  explicit JobLists(const std::vector<Executable> &parts) : parts(parts) {
+    for (const Executable &part : parts)
+      makers.emplace_back(part, shared);
   }
 
-  absl::Status run() {
-    std::vector<size_t> awake(lists.size());
-    std::iota(awake.begin(), awake.end(), size_t{0});
-    while (!awake.empty()) {
-      const size_t list = awake.back();
-      awake.pop_back();
-      while (const GroupCall *call = callOf(list)) {
-        const std::vector<size_t> &members = membersOf(*call);
-        if (!std::all_of(members.begin(), members.end(),
-                         [&](size_t member) { return standsBefore(member, *call); }))
-          break;
-        for (size_t member : members) {
-          ++next[member];
-          if (member != list)
-            awake.push_back(member);
-        }
-      }
+  absl::StatusOr<std::vector<CommandList>> make(size_t program, std::span<const int64_t> ranks) {
+    std::vector<CommandList> lists;
+    for (int64_t rank : ranks) {
+      const auto part = static_cast<size_t>(parts.front().mesh.pipelineRank(rank));
+      absl::StatusOr<CommandList> list = makers[part].make(parts[part].programs[program], rank);
+      if (!list.ok())
+        return list.status();
+      lists.push_back(*std::move(list));
     }
-    for (size_t list = 0; list < lists.size(); ++list)
-      if (callOf(list))
-        return disagreement(list);
-    return absl::OkStatus();
+    return lists;
   }
 
 private:
-  const GroupCall *callOf(size_t list) const {
-    return next[list] < lists[list].entries.size() ? &lists[list].entries[next[list]].call : nullptr;
-  }
-
-  bool standsBefore(size_t list, const GroupCall &call) const {
-    const GroupCall *here = callOf(list);
-    return here && *here == call;
-  }
-
-  /// The lists of a group's members, as far as there are any.
-  const std::vector<size_t> &membersOf(const GroupCall &call) {
-    auto [found, isNew] = groups.try_emplace(call.ranks.get());
-    if (isNew)
-      for (int64_t rank : *call.ranks)
-        if (auto list = listOf.find(rank); list != listOf.end())
-          found->second.push_back(list->second);
-    return found->second;
-  }
-
-  std::string describe(size_t list) const {
-    const GroupCall *call = callOf(list);
-    if (!call)
-      return absl::StrCat("rank ", lists[list].rank, " has come to the end of its list");
-    constexpr size_t shown = 8;
-    const std::span<const int64_t> ranks(*call->ranks);
-    return absl::StrCat("rank ", lists[list].rank, " calls ", *call->call, " with ranks ",
-                        absl::StrJoin(ranks.first(std::min(shown, ranks.size())), ", "),
-                        ranks.size() > shown ? absl::StrCat(", ... (", ranks.size(), ")") : "", " (",
-                        commandText(executable, program, lists[list].entries[next[list]].command), ")");
-  }
-
-  /// No list can go on: who waits for this one's call, waits for ever. If two lists wait in one group with
-  /// different calls, they are the two to show.
-  absl::Status disagreement(size_t first) {
-    std::pair<size_t, size_t> shown{first, first};
-    for (size_t list = first; list < lists.size(); ++list) {
-      const GroupCall *call = callOf(list);
-      if (!call)
-        continue;
-      for (size_t member : membersOf(*call)) {
-        const GroupCall *other = callOf(member);
-        if (standsBefore(member, *call))
-          continue;
-        const bool sameGroup = other && other->sameGroup(*call);
-        if (shown.first == shown.second || sameGroup)
-          shown = {list, member};
-        if (sameGroup)
-          return refused(shown);
-      }
-    }
-    return refused(shown);
-  }
-
-  absl::Status refused(std::pair<size_t, size_t> shown) const {
-    return absl::InvalidArgumentError(absl::StrCat("command lists disagree: ", describe(shown.first),
-                                                   ", while ", describe(shown.second),
-                                                   ". They would wait for ever"));
-  }
-
-  const Executable &executable;
-  const Program &program;
-  std::span<const CommandList> lists;
-  std::vector<size_t> next; ///< entry of each list
-  std::map<int64_t, size_t> listOf;
-  std::map<const std::vector<int64_t> *, std::vector<size_t>> groups;
+  const std::vector<Executable> &parts;
+  SharedTexts shared;
+  std::vector<ListMaker> makers;
 };
 
 } // namespace
 
-static absl::StatusOr<std::vector<CommandList>> makeLists(ListMaker &maker, const Program &program,
-                                                          std::span<const int64_t> ranks) {
-  std::vector<CommandList> lists;
-  for (int64_t rank : ranks) {
-    absl::StatusOr<CommandList> list = maker.make(program, rank);
-    if (!list.ok())
-      return list.status();
-    lists.push_back(*std::move(list));
-  }
-  return lists;
-}
-
-absl::StatusOr<std::vector<CommandList>> commandListsOf(const Executable &executable, const Program &program,
+absl::StatusOr<std::vector<CommandList>> commandListsOf(const std::vector<Executable> &parts, size_t program,
                                                         std::span<const int64_t> ranks) {
-  ListMaker maker(executable);
-  return makeLists(maker, program, ranks);
+  return JobLists(parts).make(program, ranks);
 }
 
-absl::Status verifyCommandLists(const Executable &executable, const Program &program,
+absl::Status verifyCommandLists(const std::vector<Executable> &parts, size_t program,
                                 std::span<const CommandList> lists) {
-  return Meetings(executable, program, lists).run();
+  return Meetings(parts, program, lists).run();
 }
 
-absl::StatusOr<int64_t> verifyCommandLists(const Executable &executable, std::span<const int64_t> ranks) {
+absl::StatusOr<int64_t> verifyCommandLists(const std::vector<Executable> &parts,
+                                           std::span<const int64_t> ranks) {
   int64_t calls = 0;
-  ListMaker maker(executable);
-  for (const Program &program : executable.programs) {
-    absl::StatusOr<std::vector<CommandList>> lists = makeLists(maker, program, ranks);
+  JobLists all(parts);
+  for (size_t program = 0; program < parts.front().programs.size(); ++program) {
+    absl::StatusOr<std::vector<CommandList>> lists = all.make(program, ranks);
     if (!lists.ok())
       return lists.status();
-    if (absl::Status status = verifyCommandLists(executable, program, *lists); !status.ok())
+    if (absl::Status status = Meetings(parts, program, *lists).run(); !status.ok())
       return status;
     for (const CommandList &list : *lists)
       calls += static_cast<int64_t>(list.entries.size());
@@ -306,14 +257,20 @@ std::vector<int64_t> sampleRanks(const Mesh &mesh, int64_t count) {
   if (count >= ranks) {
     for (int64_t rank = 0; rank < ranks; ++rank)
       chosen.insert(rank);
-  } else if (count > 0) {
-    std::mt19937_64 random(1);
-    chosen.insert(0);
-    if (count > 1)
-      chosen.insert(ranks - 1);
-    while (static_cast<int64_t>(chosen.size()) < count)
-      chosen.insert(static_cast<int64_t>(random() % static_cast<uint64_t>(ranks)));
+    return {chosen.begin(), chosen.end()};
   }
+  auto choose = [&](int64_t rank) {
+    const std::vector<int64_t> pipeline = mesh.group(rank, mesh.axesOf(kPipelineRole));
+    chosen.insert(pipeline.begin(), pipeline.end());
+  };
+  auto hasRoom = [&] { return static_cast<int64_t>(chosen.size()) + mesh.pipelineRanks() <= count; };
+  std::mt19937_64 random(1);
+  if (count > 0)
+    choose(0);
+  if (hasRoom())
+    choose(ranks - 1);
+  while (hasRoom())
+    choose(static_cast<int64_t>(random() % static_cast<uint64_t>(ranks)));
   return {chosen.begin(), chosen.end()};
 }
 

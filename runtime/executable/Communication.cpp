@@ -6,6 +6,7 @@
 #include "runtime/executable/Communication.h"
 
 #include "kernels/collective/Fold.h"
+#include "runtime/executable/Parts.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -20,11 +21,12 @@ namespace {
 
 std::string nameOf(CollectiveOp operation) { return std::string(name(operation)); }
 
-/// The collective that a kernel is. No kernel is a barrier; `broadcast` is one that repeats a tensor along a
-/// dimension.
+/// What a kernel sends by. A receive sends nothing. No kernel is a barrier; `broadcast` is one that repeats a
+/// tensor along a dimension.
 std::optional<CollectiveOp> collectiveOf(const KernelCall &call) {
-  for (CollectiveOp operation : {CollectiveOp::AllGather, CollectiveOp::AllReduce,
-                                 CollectiveOp::ReduceScatter, CollectiveOp::AllToAll, CollectiveOp::Shift})
+  for (CollectiveOp operation :
+       {CollectiveOp::AllGather, CollectiveOp::AllReduce, CollectiveOp::ReduceScatter, CollectiveOp::AllToAll,
+        CollectiveOp::Shift, CollectiveOp::Send})
     if (call.name == name(operation))
       return operation;
   return std::nullopt;
@@ -78,12 +80,6 @@ std::vector<CommunicationRow> rowsOf(const Executable &executable, const Program
 
 } // namespace
 
-bool communicates(const KernelCall &call) {
-  constexpr std::string_view messages[] = {"send", "send_wait", "receive", "receive_wait"};
-  return collectiveOf(call) ||
-         std::find(std::begin(messages), std::end(messages), call.name) != std::end(messages);
-}
-
 std::vector<CommunicationRow> communicationOf(const Executable &executable, const Program &program) {
   std::vector<uint32_t> order;
   std::vector<int64_t> runs(program.actions.size());
@@ -108,10 +104,13 @@ Traffic trafficOf(const Executable &executable, const Program &program) {
   return traffic;
 }
 
-std::string explainCommunication(const Executable &executable, const Program &program) {
-  const Traffic total = trafficOf(executable, program);
-  std::string text = absl::StrFormat("communication: program %s, %d bytes sent by each of %d ranks\n",
-                                     program.name, total.bytes(), executable.mesh.ranks());
+/// The table of one part.
+static std::string explainPart(const std::vector<Executable> &parts, size_t part, const Program &program) {
+  const Executable &executable = parts[part];
+  std::string text = absl::StrFormat("communication: program %s, %d bytes sent by each of %d ranks%s\n",
+                                     program.name, trafficOf(executable, program).bytes(),
+                                     executable.mesh.ranks() / static_cast<int64_t>(parts.size()),
+                                     parts.size() == 1 ? "" : absl::StrCat(" on ", partText(parts, part)));
   for (const CommunicationRow &row : communicationOf(executable, program)) {
     const std::string &action = program.actions[row.action].name;
     absl::StrAppendFormat(&text, "  %-24s %-16s %-14s %8d calls %16d bytes\n",
@@ -120,6 +119,13 @@ std::string explainCommunication(const Executable &executable, const Program &pr
                           absl::StrCat(axesText(executable.mesh, row.axes), row.isTree ? " tree" : ""),
                           row.calls(), row.bytes());
   }
+  return text;
+}
+
+std::string explainCommunication(const std::vector<Executable> &parts, size_t program) {
+  std::string text;
+  for (size_t part = 0; part < parts.size(); ++part)
+    absl::StrAppend(&text, explainPart(parts, part, parts[part].programs[program]));
   return text;
 }
 

@@ -2,8 +2,8 @@
 //
 // Collectives are commands like any other, and a program's schedule says how often each of its actions runs.
 // So the bytes that a rank sends in one run of a program follow from the executable alone, and they are what
-// the communicator counts while it runs: both ask kernels/collective/Traffic.h. Every rank sends as much as
-// any other.
+// the communicator counts while it runs: both ask kernels/collective/Traffic.h. Every rank of one part of a
+// job sends as much as any other.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_EXECUTABLE_COMMUNICATION_H
@@ -17,7 +17,8 @@
 
 namespace weft {
 
-/// The collectives of one operation and order of additions over one set of axes, in one action of a program.
+/// The collectives, or sends, of one operation and order of additions over one set of axes, in one action of
+/// a program.
 struct CommunicationRow {
   uint32_t action = 0; ///< index into Program::actions
   CollectiveOp operation = CollectiveOp::AllReduce;
@@ -31,18 +32,14 @@ struct CommunicationRow {
   bool operator==(const CommunicationRow &) const = default;
 };
 
-/// Whether a kernel has to do with other ranks: collectives, and messages between two (they begin, and are
-/// waited for).
-bool communicates(const KernelCall &call);
-
 /// In the order in which actions first run, within an action the most bytes first. The executable must be
 /// one that the compiler made or an executor runs, and the program its own.
 std::vector<CommunicationRow> communicationOf(const Executable &executable, const Program &program);
 /// Calls and bytes of one run of the program, by operation.
 Traffic trafficOf(const Executable &executable, const Program &program);
 
-/// The table of --explain communication.
-std::string explainCommunication(const Executable &executable, const Program &program);
+/// The table of --explain communication, of the program of this index; one for each part of the job.
+std::string explainCommunication(const std::vector<Executable> &parts, size_t program);
 /// What the communicator counted in one run of the program, beside what was compiled, by operation.
 std::string compareTraffic(const Traffic &compiled, const Traffic &counted);
 

@@ -1,6 +1,6 @@
 //===- Dump.h - An executable as text -------------------------------------===//
 //
-// What people read to see what a program does: target, memory plan, variables, and each program's schedule
+// What people read to see what programs do: target, memory plan, variables, and each program's schedule
 // and commands with names instead of indices. Deterministic, one line per item.
 //
 //===----------------------------------------------------------------------===//
@@ -13,8 +13,9 @@
 
 namespace weft {
 
-/// The whole executable. It must have passed verify().
-std::string dump(const Executable &executable);
+/// All parts of a job: what is common, then each part, under a line of its own where there are several. They
+/// must have passed verify().
+std::string dump(const std::vector<Executable> &parts);
 
 /// "P FB0 FB1 U" as the actions' names with their microbatches: `prepare forward_backward.0
 /// forward_backward.1 update`.

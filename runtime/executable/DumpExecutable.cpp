@@ -1,4 +1,5 @@
 #include "runtime/executable/Dump.h"
+#include "runtime/executable/Parts.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -24,19 +25,23 @@ class Dumper {
 public:
   explicit Dumper(const Executable &executable) : executable(executable) {}
 
-  std::string run() {
+  std::string dumpCommon() {
     absl::StrAppend(&out, "executable of weft ", executable.weftVersion, " for ",
                     executable.target.instructionSet, ", ", executable.target.threads, " threads\n",
-                    "config ", executable.config.size(), " bytes, tokenizer ", executable.tokenizer.size(),
-                    " bytes\n");
+                    "config ", executable.config.str().size(), " bytes, tokenizer ",
+                    executable.tokenizer.str().size(), " bytes\n");
     dumpMesh();
+    return std::move(out);
+  }
+
+  std::string dumpPart() {
     dumpMemory();
     for (const Variable &variable : executable.variables)
       absl::StrAppend(&out, "variable ", variable.name, " : ", variable.type.str(),
                       placed(variable.placement), " at ", at(variable.reference), " = ",
                       std::string(name(variable.initializer.kind)), dumpNumbers(variable.initializer.numbers),
                       variable.trainable ? " trainable" : "", variable.isState ? " state" : "", " saved as ",
-                      variable.checkpointName, "\n");
+                      variable.checkpointName, owner(variable), "\n");
     for (size_t i = 0; i < executable.kernels.size(); ++i)
       dumpKernel(i);
     for (const Program &program : executable.programs)
@@ -47,6 +52,11 @@ public:
 private:
   std::string at(const Reference &reference) const {
     return absl::StrCat(executable.memory.bases[reference.base].name, "+", reference.offset);
+  }
+
+  std::string owner(const Variable &variable) const {
+    return executable.mesh.pipelineRanks() == 1 ? ""
+                                                : absl::StrCat(" by pipeline rank ", variable.pipelineOwner);
   }
 
   std::string axisNames(const std::vector<uint32_t> &axes) const {
@@ -87,9 +97,14 @@ private:
   void dumpMemory() {
     absl::StrAppend(&out, "memory ", executable.memory.arenaBytes(), " bytes allocated, ",
                     executable.memory.peakBytes(), " at the peak\n");
-    for (const MemoryBase &base : executable.memory.bases)
+    for (const MemoryBase &base : executable.memory.bases) {
       absl::StrAppend(&out, "  base ", base.name, " (", std::string(name(base.kind)), "): ", base.slotCount,
-                      " x ", base.slotBytes, " bytes\n");
+                      " x ", base.slotBytes, " bytes");
+      if (base.within != kNone)
+        absl::StrAppend(&out, " within ", executable.memory.bases[base.within].name, " at ",
+                        absl::StrJoin(base.offsets, " "));
+      out += "\n";
+    }
     for (const MemoryRow &row : executable.memory.rows)
       absl::StrAppend(&out, "  row ", row.category, " / ", row.name, ": ", row.bytes, " bytes",
                       row.outsideArena ? " outside the arena" : "", "\n");
@@ -148,7 +163,13 @@ private:
 
 } // namespace
 
-std::string dump(const Executable &executable) { return Dumper(executable).run(); }
+std::string dump(const std::vector<Executable> &parts) {
+  std::string text = Dumper(parts.front()).dumpCommon();
+  for (size_t part = 0; part < parts.size(); ++part)
+    absl::StrAppend(&text, parts.size() == 1 ? "" : absl::StrCat(partText(parts, part), "\n"),
+                    Dumper(parts[part]).dumpPart());
+  return text;
+}
 
 std::string dumpSchedule(const Program &program) {
   return absl::StrJoin(program.schedule, " ", [&](std::string *text, const ScheduleItem &item) {

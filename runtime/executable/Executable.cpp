@@ -41,6 +41,9 @@ std::vector<uint64_t> MemoryPlan::starts() const {
     offsets.push_back(next);
     next += base.bytes();
   }
+  for (size_t i = 0; i < bases.size(); ++i)
+    if (bases[i].within != kNone)
+      offsets[i] = offsets[bases[i].within];
   return offsets;
 }
 

@@ -6,11 +6,18 @@
 // from a file, Verify.h says whether they may be run, and runtime/exec runs them. All offsets and sizes are
 // in bytes.
 //
+// The ranks of a pipeline run different programs: a job is a vector of executables, its parts, one for each
+// place along the pipeline and for all ranks there. Without a pipeline it has one. See Parts.h.
+//
 // Addresses: the runtime allocates ONE arena of MemoryPlan::arenaBytes(). The bases tile it in order. A base
 // has slotCount slots of slotBytes each; microbatch m uses slot m mod slotCount. A reference from an action
 // that runs per microbatch is relative to that slot; any other reference (actions that run once, variables,
 // outputs, inputs that are not per microbatch) is relative to the start of the base, and so reaches every
 // slot.
+//
+// A base that lies `within` another, its region, takes no room of its own: its slot m is at offsets[m] of the
+// region, where slots of other bases lie at other times. Which of them may share bytes follows from the order
+// of the schedule, and verify() holds the offsets against it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_EXECUTABLE_EXECUTABLE_H
@@ -21,14 +28,19 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace weft {
 
 /// Alignment of bases, slots and references, in bytes: what kernels may rely on.
 inline constexpr uint64_t kAlignment = 64;
+
+/// No index: of a base, a kernel, a microbatch.
+inline constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 
 /// What a base is for: data for reports and for the rules of Verify.h; the address mechanism is the same for
 /// all. The values are part of the format: append, never renumber.
@@ -50,8 +62,13 @@ struct MemoryBase {
   uint32_t slotCount = 1;    ///< at least 1
   uint64_t slotBytes = 0;    ///< a multiple of kAlignment
   std::string contents = {}; ///< Constants only: slotBytes bytes; empty for every other kind
+  uint32_t within = kNone; ///< Slots only: the base that is its region; kNone for a base with room of its own
+  std::vector<uint64_t> offsets = {}; ///< in the region, one per slot; empty without one
 
-  uint64_t bytes() const { return slotCount * slotBytes; }
+  /// Bytes of the arena that are this base's own.
+  uint64_t bytes() const { return within == kNone ? slotCount * slotBytes : 0; }
+  /// Where a slot starts, from the base's start in the arena.
+  uint64_t slotOffset(uint32_t slot) const { return within == kNone ? slot * slotBytes : offsets[slot]; }
   bool operator==(const MemoryBase &) const = default;
 };
 
@@ -73,7 +90,7 @@ struct MemoryPlan {
   uint64_t arenaBytes() const;
   /// arenaBytes() and what the rows say of libraries' own memory.
   uint64_t peakBytes() const;
-  /// Offset of each base from the start of the arena.
+  /// Offset of each base from the start of the arena; of one within a region, the region's.
   std::vector<uint64_t> starts() const;
   bool operator==(const MemoryPlan &) const = default;
 };
@@ -116,6 +133,7 @@ struct Variable {
   bool isState = false;       ///< optimizer state, counters, loss scale: not a weight of the model
   std::string checkpointName; ///< unique; the tensor's name in checkpoints
   TensorPlacement placement = {};
+  uint32_t pipelineOwner = 0; ///< the lowest pipeline rank that holds it
   bool operator==(const Variable &) const = default;
 };
 
@@ -145,8 +163,6 @@ struct ProgramOutput {
 /// The values are part of the format: append, never renumber. 2 and 3 are reserved for start and wait on
 /// streams.
 enum class CommandKind : uint8_t { Launch = 0, Copy = 1 };
-
-inline constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
 
 /// One command. Its operands, then its results, are arguments[firstArgument ...] of the program.
 struct Command {
@@ -188,6 +204,22 @@ struct Program {
   bool operator==(const Program &) const = default;
 };
 
+/// A text of which all copies are one: the parts of a job share theirs, and so do its ranks.
+class SharedText {
+public:
+  SharedText() : SharedText(std::string()) {}
+  SharedText(std::string text) : text(std::make_shared<const std::string>(std::move(text))) {}
+  SharedText(const char *text) : SharedText(std::string(text)) {}
+  SharedText(const SharedText &) = default; // which also moves: a text is never taken from anyone
+  SharedText &operator=(const SharedText &) = default;
+
+  const std::string &str() const { return *text; }
+  bool operator==(const SharedText &other) const { return *text == *other.text; }
+
+private:
+  std::shared_ptr<const std::string> text;
+};
+
 /// What the kernels were chosen for.
 struct Target {
   std::string instructionSet; ///< as the device spells it: avx2, avx512, ...
@@ -196,11 +228,13 @@ struct Target {
 };
 
 struct Executable {
+  // The same in all parts of a job.
   std::string weftVersion; ///< of the compiler that wrote it
   Target target;
-  Mesh mesh;             ///< of the ranks that run it together, all from this one file
-  std::string config;    ///< the resolved config, YAML
-  std::string tokenizer; ///< opaque here: what runtime/tokenizer reads; may be empty
+  Mesh mesh;            ///< of the ranks that run it together, all from this one file
+  SharedText config;    ///< the resolved config, YAML
+  SharedText tokenizer; ///< opaque here: what runtime/tokenizer reads; may be empty
+  // Of one part.
   MemoryPlan memory;
   std::vector<Variable> variables;
   std::vector<KernelEntry> kernels;

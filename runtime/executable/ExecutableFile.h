@@ -1,5 +1,6 @@
 //===- ExecutableFile.h - Executables on disk -----------------------------===//
 //
+// A file holds the parts of one job: one executable for each place along the pipeline (Parts.h).
 // The file is: a header of kHeaderBytes (magic, format version, the writer's weft version, where the
 // structure is, and checksums), the structure (FlatBuffers, ExecutableFormat.fbs), then the blobs (config,
 // tokenizer, constants) at 64-byte aligned 64-bit offsets, each with its XXH64. Equal executables give equal
@@ -18,25 +19,27 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace weft {
 
-/// Raised when the meaning of the format changes. This build reads versions 1 to kFormatVersion.
-inline constexpr uint32_t kFormatVersion = 1;
+/// Raised when the meaning of the format changes. This build reads versions 1 to kFormatVersion. A file is of
+/// the lowest version whose readers see all of it: of 2 if it has several parts, or bases within others.
+inline constexpr uint32_t kFormatVersion = 2;
 
-/// The bytes of a file. Fails as verify() does: what cannot be run is not written either. ResourceExhausted
-/// when the structure would pass FlatBuffers' 2^31 - 1 bytes.
-absl::StatusOr<std::string> serializeExecutable(const Executable &executable);
+/// The bytes of a file that holds the parts of a job. Fails as verify() does: what cannot be run is not
+/// written either. ResourceExhausted when the structure would pass FlatBuffers' 2^31 - 1 bytes.
+absl::StatusOr<std::string> serializeExecutables(const std::vector<Executable> &parts);
 
 /// Writes the file whole or not at all: temporary name beside it, fsync, rename.
-absl::Status writeExecutable(const Executable &executable, const std::string &path);
+absl::Status writeExecutables(const std::vector<Executable> &parts, const std::string &path);
 
-/// The executable in `bytes`; `file` is how messages call it. Keeps nothing of `bytes`.
+/// The parts of the job in `bytes`, at least one; `file` is how messages call it. Keeps nothing of `bytes`.
 /// DataLoss for damaged content, FailedPrecondition for a version that this build does not read,
 /// InvalidArgument for what is no executable or breaks a rule of verify().
-absl::StatusOr<Executable> parseExecutable(std::string_view bytes, std::string_view file);
+absl::StatusOr<std::vector<Executable>> parseExecutables(std::string_view bytes, std::string_view file);
 
-absl::StatusOr<Executable> readExecutable(const std::string &path);
+absl::StatusOr<std::vector<Executable>> readExecutables(const std::string &path);
 
 } // namespace weft
 

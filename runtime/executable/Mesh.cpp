@@ -91,8 +91,13 @@ std::vector<Extent> partOf(const Mesh &mesh, int64_t rank, const TensorPlacement
   return extents;
 }
 
-bool ownsPart(const Mesh &mesh, int64_t rank, const TensorPlacement &placement) {
+bool ownsPart(const Mesh &mesh, int64_t rank, const TensorPlacement &placement, int64_t pipelineOwner) {
+  if (mesh.pipelineRank(rank) != pipelineOwner)
+    return false;
+  const std::span<const uint32_t> pipeline = mesh.axesOf(kPipelineRole);
   for (uint32_t axis = 0; axis < mesh.axes.size(); ++axis) {
+    if (std::find(pipeline.begin(), pipeline.end(), axis) != pipeline.end())
+      continue;
     bool splits = std::any_of(
         placement.dimensions.begin(), placement.dimensions.end(), [&](const DimensionSplit &split) {
           return std::find(split.axes.begin(), split.axes.end(), axis) != split.axes.end();

@@ -32,6 +32,9 @@ struct MeshRole {
   bool operator==(const MeshRole &) const = default;
 };
 
+/// The role of the axes along which each rank runs a part of the job of its own.
+inline constexpr std::string_view kPipelineRole = "pipeline";
+
 struct Mesh {
   std::vector<MeshAxis> axes;
   std::vector<MeshRole> roles;
@@ -46,6 +49,9 @@ struct Mesh {
   /// significant.
   int64_t sizeOf(std::span<const uint32_t> which) const;
   int64_t indexOf(int64_t rank, std::span<const uint32_t> which) const;
+  /// The number of ranks along the axes of the pipeline, 1 without a pipeline, and which of them `rank` is.
+  int64_t pipelineRanks() const { return sizeOf(axesOf(kPipelineRole)); }
+  int64_t pipelineRank(int64_t rank) const { return indexOf(rank, axesOf(kPipelineRole)); }
   /// The ranks that differ from `rank` on these axes alone, in the order of indexOf.
   std::vector<int64_t> group(int64_t rank, std::span<const uint32_t> which) const;
   bool operator==(const Mesh &) const = default;
@@ -82,8 +88,9 @@ Extent partOf(const Mesh &mesh, int64_t rank, int64_t size, const DimensionSplit
 std::vector<Extent> stretchesOf(const Mesh &mesh, int64_t rank, int64_t size, const DimensionSplit &split);
 /// What `rank` holds of a tensor: one extent per dimension of the global shape.
 std::vector<Extent> partOf(const Mesh &mesh, int64_t rank, const TensorPlacement &placement);
-/// True for one of the ranks that hold the same part: the one whose coordinates on all other axes are 0.
-bool ownsPart(const Mesh &mesh, int64_t rank, const TensorPlacement &placement);
+/// True for one of the ranks that hold the same part: the one whose place along the pipeline is
+/// `pipelineOwner`, and whose coordinates on all other axes are 0.
+bool ownsPart(const Mesh &mesh, int64_t rank, const TensorPlacement &placement, int64_t pipelineOwner);
 
 } // namespace weft
 

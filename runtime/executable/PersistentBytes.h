@@ -21,12 +21,12 @@ struct PersistentBytes {
   int64_t alignment = 0; ///< between variables
 
   int64_t onAll() const { return whole + copies + uneven + alignment; }
-  int64_t onRank() const { return onAll() / ranks; } ///< every rank holds as much as any other
+  int64_t onRank() const { return onAll() / ranks; } ///< all ranks of one part hold as much as any other
   bool operator==(const PersistentBytes &) const = default;
 };
 
-/// The executable must have passed verify().
-PersistentBytes persistentBytesOf(const Executable &executable);
+/// Of all parts of a job, which must have passed verify().
+PersistentBytes persistentBytesOf(const std::vector<Executable> &parts);
 
 } // namespace weft
 

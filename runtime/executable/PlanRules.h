@@ -72,6 +72,10 @@ absl::Status checkPlacement(const Mesh &mesh, const TensorPlacement &placement, 
 absl::Status verifyProgram(const Executable &executable, const Program &program,
                            std::span<const std::vector<uint64_t>> kernelBytes);
 
+/// Checks that slots which share bytes of a region are never needed at the same time. Everything else about
+/// the program has been verified.
+absl::Status verifyInFlight(const Executable &executable, const Program &program);
+
 } // namespace weft
 
 #endif // WEFT_RUNTIME_EXECUTABLE_PLANRULES_H

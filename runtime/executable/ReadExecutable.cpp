@@ -18,15 +18,28 @@
 namespace weft {
 namespace {
 
+/// Bytes of meshes in memory, of which every part has one, for each byte of the structure, which has one in
+/// all.
+constexpr uint64_t kMostMeshBytes = 64;
+
+uint64_t bytesOf(const Mesh &mesh) {
+  uint64_t bytes = 0;
+  for (const MeshAxis &axis : mesh.axes)
+    bytes += sizeof(axis) + axis.name.size();
+  for (const MeshRole &role : mesh.roles)
+    bytes += sizeof(role) + role.name.size() + sizeof(uint32_t) * role.axes.size();
+  return bytes;
+}
+
 /// Copies a verified FlatBuffers structure into the structs of Executable.h. Tables may share their vectors
 /// in a hostile file, which would multiply its size in memory: everything copied is charged against the
 /// structure's own size.
 class Unpacker {
 public:
   Unpacker(std::string_view file, uint64_t structureBytes)
-      : file(file), budget(structureBytes), blobBudget(file.size()) {}
+      : file(file), structureBytes(structureBytes), budget(structureBytes), blobBudget(file.size()) {}
 
-  absl::StatusOr<Executable> unpack(const format::Executable &from);
+  absl::StatusOr<std::vector<Executable>> unpack(const format::Executable &from);
 
 private:
   bool isSound() const { return flaw == nullptr; }
@@ -44,6 +57,8 @@ private:
   std::string text(const flatbuffers::String *from);
   template <typename Number> std::vector<Number> numbers(const flatbuffers::Vector<Number> *from);
   template <typename Struct, typename Source> std::vector<Struct> all(const Source *from);
+  /// The fields of `from`, the root or a further part, that one pipeline rank runs.
+  template <typename Source> absl::Status readPart(const Source &from, Executable &to);
   absl::Status readBlob(const format::Blob &blob, const std::string &what, std::string &to);
 
   static Reference convert(const format::Reference &from) { return {from.base(), from.offset()}; }
@@ -67,6 +82,7 @@ private:
   std::string convert(const flatbuffers::String *from) { return text(from); }
 
   std::string_view file;
+  uint64_t structureBytes;
   uint64_t budget;
   uint64_t blobBudget;
   const char *flaw = nullptr; ///< what is wrong with the structure, once something is
@@ -165,6 +181,7 @@ Variable Unpacker::convert(const format::Variable *from) {
   to.isState = from->is_state();
   to.checkpointName = text(from->checkpoint_name());
   to.placement = convert(from->placement());
+  to.pipelineOwner = from->pipeline_owner();
   return to;
 }
 
@@ -198,23 +215,17 @@ Program Unpacker::convert(const format::Program *from) {
   return to;
 }
 
-absl::StatusOr<Executable> Unpacker::unpack(const format::Executable &from) {
-  Executable to;
-  to.weftVersion = text(from.weft_version());
-  to.target = {text(from.instruction_set()), from.threads()};
-  to.mesh = {all<MeshAxis>(from.mesh_axes()), all<MeshRole>(from.mesh_roles())};
-  if (absl::Status status = readBlob(*from.config(), "the config", to.config); !status.ok())
-    return status;
-  if (absl::Status status = readBlob(*from.tokenizer(), "the tokenizer", to.tokenizer); !status.ok())
-    return status;
+template <typename Source> absl::Status Unpacker::readPart(const Source &from, Executable &to) {
   for (uint32_t i = 0; from.bases() != nullptr && i < from.bases()->size() && isSound(); ++i) {
     const format::Base *base = from.bases()->Get(i);
     charge(4);
     to.memory.bases.push_back(
         {text(base->name()), static_cast<BaseKind>(base->kind()), base->slot_count(), base->slot_bytes()});
+    MemoryBase &read = to.memory.bases.back();
+    read.within = base->within();
+    read.offsets = numbers(base->offsets());
     if (base->contents() == nullptr)
       continue;
-    MemoryBase &read = to.memory.bases.back();
     absl::Status status = readBlob(*base->contents(), absl::StrCat("base '", read.name, "'"), read.contents);
     if (!status.ok())
       return status;
@@ -224,9 +235,36 @@ absl::StatusOr<Executable> Unpacker::unpack(const format::Executable &from) {
   to.kernels = all<KernelEntry>(from.kernels());
   to.locations = all<std::string>(from.locations());
   to.programs = all<Program>(from.programs());
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<Executable>> Unpacker::unpack(const format::Executable &from) {
+  Executable common;
+  common.weftVersion = text(from.weft_version());
+  common.target = {text(from.instruction_set()), from.threads()};
+  common.mesh = {all<MeshAxis>(from.mesh_axes()), all<MeshRole>(from.mesh_roles())};
+  std::string config, tokenizer;
+  if (absl::Status status = readBlob(*from.config(), "the config", config); !status.ok())
+    return status;
+  if (absl::Status status = readBlob(*from.tokenizer(), "the tokenizer", tokenizer); !status.ok())
+    return status;
+  common.config = std::move(config);
+  common.tokenizer = std::move(tokenizer);
+  const uint32_t further = from.further_parts() == nullptr ? 0 : from.further_parts()->size();
+  if (further * bytesOf(common.mesh) > kMostMeshBytes * structureBytes)
+    return absl::InvalidArgumentError(absl::StrCat("its mesh is too large for ", further, " further parts"));
+  std::vector<Executable> parts = {common};
+  if (absl::Status status = readPart(from, parts.front()); !status.ok())
+    return status;
+  for (uint32_t i = 0; i < further && isSound(); ++i) {
+    charge(4);
+    parts.push_back(common);
+    if (absl::Status status = readPart(*from.further_parts()->Get(i), parts.back()); !status.ok())
+      return status;
+  }
   if (!isSound())
     return absl::InvalidArgumentError(flaw);
-  return to;
+  return parts;
 }
 
 /// The header, once it is known to be one of a version that this build reads, in a file of the size it says.
@@ -252,7 +290,7 @@ absl::StatusOr<FileHeader> readHeader(std::string_view bytes) {
   return header;
 }
 
-absl::StatusOr<Executable> parse(std::string_view bytes) {
+absl::StatusOr<std::vector<Executable>> parse(std::string_view bytes) {
   absl::StatusOr<FileHeader> header = readHeader(bytes);
   if (!header.ok())
     return header.status();
@@ -274,13 +312,13 @@ absl::StatusOr<Executable> parse(std::string_view bytes) {
                                  static_cast<uint32_t>(structure.size() / 8));
   if (!verifier.VerifyBuffer<format::Executable>(nullptr))
     return absl::InvalidArgumentError("its structure does not verify as FlatBuffers");
-  absl::StatusOr<Executable> executable =
+  absl::StatusOr<std::vector<Executable>> parts =
       Unpacker(bytes, structure.size()).unpack(*flatbuffers::GetRoot<format::Executable>(start));
-  if (!executable.ok())
-    return executable;
-  if (absl::Status status = verify(*executable); !status.ok())
+  if (!parts.ok())
+    return parts;
+  if (absl::Status status = verify(*parts); !status.ok())
     return status;
-  return executable;
+  return parts;
 }
 
 struct FileContents {
@@ -311,17 +349,17 @@ absl::StatusOr<FileContents> readWhole(int descriptor) {
 
 } // namespace
 
-absl::StatusOr<Executable> parseExecutable(std::string_view bytes, std::string_view file) {
-  absl::StatusOr<Executable> executable = parse(bytes);
-  if (executable.ok())
-    return executable;
+absl::StatusOr<std::vector<Executable>> parseExecutables(std::string_view bytes, std::string_view file) {
+  absl::StatusOr<std::vector<Executable>> parts = parse(bytes);
+  if (parts.ok())
+    return parts;
   std::string name(file);
-  return absl::Status(executable.status().code(),
-                      absl::StrCat(name, ": ", executable.status().message(),
+  return absl::Status(parts.status().code(),
+                      absl::StrCat(name, ": ", parts.status().message(),
                                    ". Write it again: weft compile RUN.yaml -o ", name));
 }
 
-absl::StatusOr<Executable> readExecutable(const std::string &path) {
+absl::StatusOr<std::vector<Executable>> readExecutables(const std::string &path) {
   int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); // a pipe must not make us wait
   if (descriptor < 0)
     return absl::ErrnoToStatus(errno, absl::StrCat(path, ": cannot be opened"));
@@ -329,7 +367,7 @@ absl::StatusOr<Executable> readExecutable(const std::string &path) {
   ::close(descriptor);
   if (!contents.ok())
     return absl::Status(contents.status().code(), absl::StrCat(path, ": ", contents.status().message()));
-  return parseExecutable({contents->bytes.get(), contents->size}, path);
+  return parseExecutables({contents->bytes.get(), contents->size}, path);
 }
 
 } // namespace weft

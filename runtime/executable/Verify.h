@@ -16,10 +16,17 @@
 
 #include "absl/status/status.h"
 
+#include <vector>
+
 namespace weft {
 
 /// InvalidArgument naming program, command and location of the first rule broken.
 absl::Status verify(const Executable &executable);
+
+/// Also that the parts make one job: there is one for each place along the pipeline of the mesh, all agree in
+/// what is common, and have the same programs, with as many microbatches and with the same outputs, which are
+/// whole on every rank; inputs and variables that several have are the same, and belong to the first of them.
+absl::Status verify(const std::vector<Executable> &parts);
 
 } // namespace weft
 

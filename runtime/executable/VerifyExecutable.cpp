@@ -33,6 +33,8 @@ absl::Status checkRange(const MemoryPlan &plan, const Range &range, bool inSlot)
   if (reference.offset % kAlignment != 0)
     return broken("offset ", reference.offset, " in base '", base.name, "' is not a multiple of ",
                   kAlignment);
+  if (base.within != kNone && !inSlot)
+    return broken("base '", base.name, "' is one value per microbatch, which actions per microbatch reach");
   uint64_t limit = inSlot ? base.slotBytes : base.bytes();
   if (reference.offset > limit || range.bytes > limit - reference.offset)
     return broken(range.bytes, " bytes at offset ", reference.offset, " pass the end of ",
@@ -62,6 +64,35 @@ absl::Status verifyBase(const MemoryBase &base) {
   return absl::OkStatus();
 }
 
+/// A base within a region: what its slots may be, each by itself. That no two share bytes while both are
+/// needed, verifyInFlight() says.
+absl::Status verifyWithin(const MemoryPlan &plan, const MemoryBase &base) {
+  if (base.within == kNone)
+    return base.offsets.empty() ? absl::OkStatus()
+                                : broken("base '", base.name, "': ", base.offsets.size(),
+                                         " offsets, but it lies within no other base");
+  if (base.within >= plan.bases.size())
+    return broken("base '", base.name, "': lies within base ", base.within, " of ", plan.bases.size());
+  const MemoryBase &region = plan.bases[base.within];
+  if (base.kind != BaseKind::Slots || region.kind != BaseKind::Slots)
+    return broken("base '", base.name, "' of kind ", std::string(name(base.kind)), " lies within base '",
+                  region.name, "' of kind ", std::string(name(region.kind)), ", both must be slots");
+  if (region.within != kNone || region.slotCount != 1)
+    return broken("base '", base.name, "' lies within base '", region.name,
+                  "', which must have 1 slot and lie within no other base");
+  if (base.offsets.size() != base.slotCount)
+    return broken("base '", base.name, "': ", base.offsets.size(), " offsets for ", base.slotCount, " slots");
+  for (uint64_t offset : base.offsets) {
+    if (offset % kAlignment != 0)
+      return broken("base '", base.name, "': offset ", offset, " in base '", region.name,
+                    "' is not a multiple of ", kAlignment);
+    if (offset > region.slotBytes || base.slotBytes > region.slotBytes - offset)
+      return broken("base '", base.name, "': ", base.slotBytes, " bytes at offset ", offset,
+                    " pass the end of base '", region.name, "' (", region.slotBytes, " bytes)");
+  }
+  return absl::OkStatus();
+}
+
 absl::Status verifyMemory(const MemoryPlan &plan) {
   absl::flat_hash_set<std::string> names;
   uint64_t total = 0;
@@ -74,6 +105,9 @@ absl::Status verifyMemory(const MemoryPlan &plan) {
     if (total > kMaximumBytes)
       return broken("base '", base.name, "': with it the plan is larger than 2^56 bytes");
   }
+  for (const MemoryBase &base : plan.bases)
+    if (absl::Status status = verifyWithin(plan, base); !status.ok())
+      return status;
   uint64_t inside = 0, outside = 0;
   for (const MemoryRow &row : plan.rows) {
     uint64_t &sum = row.outsideArena ? outside : inside;
@@ -138,6 +172,9 @@ absl::Status verifyVariables(const Executable &executable) {
         return broken(what, ": it is stored in zigzag; the parts of variables are contiguous");
     if (absl::Status status = verifyInitializer(variable); !status.ok())
       return status;
+    if (variable.pipelineOwner >= executable.mesh.pipelineRanks())
+      return broken(what, ": it belongs to pipeline rank ", variable.pipelineOwner, " of ",
+                    executable.mesh.pipelineRanks());
     ranges.push_back({range, &variable});
   }
   std::sort(ranges.begin(), ranges.end(), [](const auto &left, const auto &right) {
@@ -149,6 +186,19 @@ absl::Status verifyVariables(const Executable &executable) {
       return broken("variables '", ranges[i - 1].second->name, "' and '", ranges[i].second->name,
                     "' share memory");
   return absl::OkStatus();
+}
+
+/// Ranks send to each other along the pipeline: those that run one executable have the same peer there.
+absl::Status verifyPeer(const Mesh &mesh, const KernelCall &call) {
+  if (!lineStepOf(call.name))
+    return absl::OkStatus();
+  const std::span<const uint32_t> pipeline = mesh.axesOf(kPipelineRole);
+  const absl::StatusOr<std::vector<int64_t>> axes = call.integers("axes");
+  if (!axes.ok() || !std::equal(axes->begin(), axes->end(), pipeline.begin(), pipeline.end()))
+    return broken("its axes are not those of the role pipeline");
+  const int64_t peer = call.integerOr("peer", -1), ranks = mesh.sizeOf(pipeline);
+  return peer >= 0 && peer < ranks ? absl::OkStatus()
+                                   : broken("peer ", peer, " is none of ", ranks, " pipeline ranks");
 }
 
 absl::StatusOr<std::vector<uint64_t>> verifyKernel(const Mesh &mesh, const KernelEntry &kernel,
@@ -170,6 +220,8 @@ absl::StatusOr<std::vector<uint64_t>> verifyKernel(const Mesh &mesh, const Kerne
   if (isRankKernel(kernel.call.name) && axes != kernel.call.attributes.end())
     if (absl::Status status = checkAxes<int64_t>(mesh, axes->second.integers); !status.ok())
       return broken(what, ": ", status.message());
+  if (absl::Status status = verifyPeer(mesh, kernel.call); !status.ok())
+    return broken(what, ": ", status.message());
   return sizes;
 }
 

@@ -7,6 +7,8 @@
 
 #include "absl/container/flat_hash_set.h"
 
+#include <algorithm>
+
 namespace weft {
 
 absl::Status verifyMesh(const Mesh &mesh) {
@@ -50,6 +52,10 @@ absl::Status checkPlacement(const Mesh &mesh, const TensorPlacement &placement, 
     used.insert(used.end(), split.axes.begin(), split.axes.end());
   if (absl::Status status = checkAxes<uint32_t>(mesh, used); !status.ok())
     return broken("placement: ", status.message());
+  for (uint32_t axis : mesh.axesOf(kPipelineRole))
+    if (std::find(used.begin(), used.end(), axis) != used.end())
+      return broken("placement: axis '", mesh.axes[axis].name,
+                    "' is of the pipeline, which splits no tensor");
   for (size_t i = 0; i < placement.dimensions.size(); ++i)
     if (const DimensionSplit &split = placement.dimensions[i];
         split.zigzag && placement.globalShape[i] % (2 * mesh.sizeOf(split.axes)) != 0)

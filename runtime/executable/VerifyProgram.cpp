@@ -49,7 +49,9 @@ absl::Status ProgramVerifier::verify() {
     return status;
   if (absl::Status status = verifyActions(); !status.ok())
     return status;
-  return verifySchedule();
+  if (absl::Status status = verifySchedule(); !status.ok())
+    return status;
+  return verifyInFlight(executable, program);
 }
 
 absl::Status ProgramVerifier::verifyInputs() const {

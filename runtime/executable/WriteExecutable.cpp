@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -76,7 +77,8 @@ Offset<format::Variable> pack(FlatBufferBuilder &builder, const Variable &variab
   auto checkpointName = builder.CreateString(variable.checkpointName);
   return format::CreateVariable(builder, name, type, &reference,
                                 static_cast<uint8_t>(variable.initializer.kind), numbers, variable.trainable,
-                                variable.isState, checkpointName, pack(builder, variable.placement));
+                                variable.isState, checkpointName, pack(builder, variable.placement),
+                                variable.pipelineOwner);
 }
 
 Offset<format::Input> pack(FlatBufferBuilder &builder, const ProgramInput &input) {
@@ -149,58 +151,84 @@ struct BlobLayout {
   }
 };
 
-/// The structure with its blobs placed from `firstBlob` on; `blobs` says which.
-void buildStructure(FlatBufferBuilder &builder, const Executable &executable, BlobLayout &blobs) {
-  format::Blob config = blobs.add(executable.config), tokenizer = blobs.add(executable.tokenizer);
+/// What one pipeline rank runs.
+struct PackedPart {
+  Offset<flatbuffers::Vector<Offset<format::Base>>> bases;
+  Offset<flatbuffers::Vector<Offset<format::Row>>> rows;
+  Offset<flatbuffers::Vector<Offset<format::Variable>>> variables;
+  Offset<flatbuffers::Vector<Offset<format::Kernel>>> kernels;
+  Offset<flatbuffers::Vector<Offset<flatbuffers::String>>> locations;
+  Offset<flatbuffers::Vector<Offset<format::Program>>> programs;
+};
+
+PackedPart packPart(FlatBufferBuilder &builder, const Executable &executable, BlobLayout &blobs) {
   std::vector<Offset<format::Base>> bases;
   for (const MemoryBase &base : executable.memory.bases) {
     auto name = builder.CreateString(base.name);
     format::Blob blob;
     if (base.kind == BaseKind::Constants)
       blob = blobs.add(base.contents);
+    Offset<flatbuffers::Vector<uint64_t>> offsets;
+    if (!base.offsets.empty())
+      offsets = builder.CreateVector(base.offsets);
     bases.push_back(format::CreateBase(builder, name, static_cast<uint8_t>(base.kind), base.slotCount,
-                                       base.slotBytes, base.kind == BaseKind::Constants ? &blob : nullptr));
+                                       base.slotBytes, base.kind == BaseKind::Constants ? &blob : nullptr,
+                                       base.within, offsets));
   }
-  auto version = builder.CreateString(executable.weftVersion);
-  auto instructionSet = builder.CreateString(executable.target.instructionSet);
-  auto rows = packAll<format::Row>(builder, executable.memory.rows);
-  auto variables = packAll<format::Variable>(builder, executable.variables);
-  auto kernels = packAll<format::Kernel>(builder, executable.kernels);
   std::vector<Offset<flatbuffers::String>> locations;
   for (const std::string &location : executable.locations)
     locations.push_back(builder.CreateString(location));
-  auto programs = packAll<format::Program>(builder, executable.programs);
-  const Mesh &mesh = executable.mesh;
-  Offset<flatbuffers::Vector<Offset<format::Axis>>> axes;
-  if (!mesh.axes.empty())
-    axes = packAll<format::Axis>(builder, mesh.axes);
-  Offset<flatbuffers::Vector<Offset<format::Role>>> roles;
-  if (!mesh.roles.empty())
-    roles = packAll<format::Role>(builder, mesh.roles);
-  auto basesOffset = builder.CreateVector(bases);
-  builder.Finish(format::CreateExecutable(builder, version, instructionSet, executable.target.threads,
-                                          &config, &tokenizer, basesOffset, rows, variables, kernels,
-                                          builder.CreateVector(locations), programs, axes, roles));
+  PackedPart part;
+  part.bases = builder.CreateVector(bases);
+  part.rows = packAll<format::Row>(builder, executable.memory.rows);
+  part.variables = packAll<format::Variable>(builder, executable.variables);
+  part.kernels = packAll<format::Kernel>(builder, executable.kernels);
+  part.locations = builder.CreateVector(locations);
+  part.programs = packAll<format::Program>(builder, executable.programs);
+  return part;
 }
 
-/// An upper bound of the structure's size: FlatBuffers aborts past 2^31 - 1 bytes, so the builder must not
-/// get there.
-uint64_t structureBound(const Executable &executable) {
-  constexpr uint64_t kTable =
-      128; // a table of ours with its vtable, offsets and alignment, without its vectors
+/// The structure, with its blobs where `blobs` places them.
+void buildStructure(FlatBufferBuilder &builder, const std::vector<Executable> &parts, BlobLayout &blobs) {
+  const Executable &common = parts.front();
+  format::Blob config = blobs.add(common.config.str()), tokenizer = blobs.add(common.tokenizer.str());
+  auto version = builder.CreateString(common.weftVersion);
+  auto instructionSet = builder.CreateString(common.target.instructionSet);
+  const PackedPart first = packPart(builder, common, blobs);
+  std::vector<Offset<format::Part>> further;
+  for (size_t i = 1; i < parts.size(); ++i) {
+    const PackedPart part = packPart(builder, parts[i], blobs);
+    further.push_back(format::CreatePart(builder, part.bases, part.rows, part.variables, part.kernels,
+                                         part.locations, part.programs));
+  }
+  Offset<flatbuffers::Vector<Offset<format::Axis>>> axes;
+  if (!common.mesh.axes.empty())
+    axes = packAll<format::Axis>(builder, common.mesh.axes);
+  Offset<flatbuffers::Vector<Offset<format::Role>>> roles;
+  if (!common.mesh.roles.empty())
+    roles = packAll<format::Role>(builder, common.mesh.roles);
+  Offset<flatbuffers::Vector<Offset<format::Part>>> furtherParts;
+  if (!further.empty())
+    furtherParts = builder.CreateVector(further);
+  builder.Finish(format::CreateExecutable(builder, version, instructionSet, common.target.threads, &config,
+                                          &tokenizer, first.bases, first.rows, first.variables, first.kernels,
+                                          first.locations, first.programs, axes, roles, furtherParts));
+}
+
+constexpr uint64_t kTable =
+    128; // a table of ours with its vtable, offsets and alignment, without its vectors
+
+/// An upper bound of the size of what one pipeline rank runs.
+uint64_t partBound(const Executable &executable) {
   auto placementBound = [](const TensorPlacement &placement) {
     uint64_t bytes = kTable + 8 * placement.globalShape.size();
     for (const DimensionSplit &split : placement.dimensions)
       bytes += kTable + 4 * split.axes.size();
     return bytes;
   };
-  uint64_t bytes = 1024 + executable.weftVersion.size() + executable.target.instructionSet.size();
-  for (const MeshAxis &axis : executable.mesh.axes)
-    bytes += kTable + axis.name.size();
-  for (const MeshRole &role : executable.mesh.roles)
-    bytes += kTable + role.name.size() + 4 * role.axes.size();
+  uint64_t bytes = kTable;
   for (const MemoryBase &base : executable.memory.bases)
-    bytes += kTable + base.name.size();
+    bytes += kTable + base.name.size() + 8 * base.offsets.size();
   for (const MemoryRow &row : executable.memory.rows)
     bytes += kTable + row.category.size() + row.name.size();
   for (const Variable &variable : executable.variables)
@@ -231,6 +259,27 @@ uint64_t structureBound(const Executable &executable) {
   return bytes;
 }
 
+/// An upper bound of the structure's size: FlatBuffers aborts past 2^31 - 1 bytes, so the builder must not
+/// get there.
+uint64_t structureBound(const std::vector<Executable> &parts) {
+  const Executable &common = parts.front();
+  uint64_t bytes = 1024 + common.weftVersion.size() + common.target.instructionSet.size();
+  for (const MeshAxis &axis : common.mesh.axes)
+    bytes += kTable + axis.name.size();
+  for (const MeshRole &role : common.mesh.roles)
+    bytes += kTable + role.name.size() + 4 * role.axes.size();
+  for (const Executable &part : parts)
+    bytes += partBound(part);
+  return bytes;
+}
+
+/// Whether builds of format version 1 read all of it: one part, whose bases all have room of their own.
+bool isOfFirstVersion(const std::vector<Executable> &parts) {
+  const std::vector<MemoryBase> &bases = parts.front().memory.bases;
+  return parts.size() == 1 &&
+         std::all_of(bases.begin(), bases.end(), [](const MemoryBase &base) { return base.within == kNone; });
+}
+
 absl::Status writeAndSync(int descriptor, std::string_view bytes) {
   while (!bytes.empty()) {
     ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
@@ -245,30 +294,30 @@ absl::Status writeAndSync(int descriptor, std::string_view bytes) {
 
 } // namespace
 
-absl::StatusOr<std::string> serializeExecutable(const Executable &executable) {
-  if (absl::Status status = verify(executable); !status.ok())
+absl::StatusOr<std::string> serializeExecutables(const std::vector<Executable> &parts) {
+  if (absl::Status status = verify(parts); !status.ok())
     return status;
+  const std::string &version = parts.front().weftVersion;
   FileHeader header = {};
-  if (executable.weftVersion.size() >= sizeof(header.weftVersion))
-    return absl::InvalidArgumentError(absl::StrCat("weft version '", executable.weftVersion,
-                                                   "' is longer than ", sizeof(header.weftVersion) - 1,
-                                                   " bytes"));
-  if (uint64_t bound = structureBound(executable); bound > kMaximumStructureBytes)
+  if (version.size() >= sizeof(header.weftVersion))
+    return absl::InvalidArgumentError(absl::StrCat("weft version '", version, "' is longer than ",
+                                                   sizeof(header.weftVersion) - 1, " bytes"));
+  if (uint64_t bound = structureBound(parts); bound > kMaximumStructureBytes)
     return absl::ResourceExhaustedError(
         absl::StrCat("the structure of this executable may need ", bound, " bytes, the format holds ",
                      kMaximumStructureBytes, ". Compile with fewer microbatches or layers per program."));
   // Blobs come behind the structure, whose size does not depend on where they are: build once to learn it.
   FlatBufferBuilder measure;
   BlobLayout unplaced{0, {}};
-  buildStructure(measure, executable, unplaced);
+  buildStructure(measure, parts, unplaced);
   FlatBufferBuilder builder(measure.GetSize() + 64);
   BlobLayout blobs{aligned(kHeaderBytes + measure.GetSize()), {}};
   measure.Clear();
-  buildStructure(builder, executable, blobs);
+  buildStructure(builder, parts, blobs);
 
   std::memcpy(header.magic, kMagic, sizeof(kMagic));
-  header.formatVersion = kFormatVersion;
-  executable.weftVersion.copy(header.weftVersion, sizeof(header.weftVersion) - 1);
+  header.formatVersion = isOfFirstVersion(parts) ? 1 : kFormatVersion;
+  version.copy(header.weftVersion, sizeof(header.weftVersion) - 1);
   header.structureOffset = kHeaderBytes;
   header.structureBytes = builder.GetSize();
   header.structureChecksum = XXH64(builder.GetBufferPointer(), builder.GetSize(), 0);
@@ -286,8 +335,8 @@ absl::StatusOr<std::string> serializeExecutable(const Executable &executable) {
   return bytes;
 }
 
-absl::Status writeExecutable(const Executable &executable, const std::string &path) {
-  absl::StatusOr<std::string> bytes = serializeExecutable(executable);
+absl::Status writeExecutables(const std::vector<Executable> &parts, const std::string &path) {
+  absl::StatusOr<std::string> bytes = serializeExecutables(parts);
   if (!bytes.ok())
     return absl::Status(bytes.status().code(), absl::StrCat(path, ": ", bytes.status().message()));
   std::string temporary = absl::StrCat(path, ".tmp-", getpid());

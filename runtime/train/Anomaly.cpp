@@ -49,18 +49,25 @@ std::optional<double> firstNonFinite(const TensorType &type, const void *data) {
 }
 
 absl::StatusOr<std::optional<FirstNonFinite>> findFirstNonFinite(Executor &executor, StepProgram &step,
-                                                                 const ScalarState &before) {
+                                                                 const ScalarState &before,
+                                                                 const std::vector<int64_t> &startTimes) {
+  const Program &program = executor.executable().programs[step.handle().index];
   std::optional<FirstNonFinite> first;
-  int64_t commands = 0;
+  size_t item = 0;
+  uint32_t done = 0; // commands of the item
   before.restore();
   executor.setObserver([&](const CommandRecord &record) {
-    ++commands;
-    if (first || record.call == nullptr)
+    while (done == program.actions[program.schedule[item].action].commandCount) {
+      ++item;
+      done = 0;
+    }
+    const int64_t time = startTimes[item] + done++;
+    if (first || record.call == nullptr || !hasItsResults(*record.call))
       return;
     for (size_t i = 0; i < record.call->results.size(); ++i)
       if (std::optional<double> value = firstNonFinite(record.call->results[i], record.results[i])) {
         first = {placeOf(executor.executable(), record.program, record.action, record.command),
-                 record.call->name, record.microbatch, *value, commands - 1};
+                 record.call->name, record.microbatch, *value, time};
         return;
       }
   });

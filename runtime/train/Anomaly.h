@@ -2,8 +2,8 @@
 //
 // A step whose gradients are not finite changes nothing but scalars, and every kernel gives the same bits
 // again: so the step is run once more, watched, and the first command in program order that gave an infinity
-// or a NaN is named; of several ranks, that of the rank where it comes first. Spikes are found against the
-// mean of the last losses.
+// or a NaN is named; of several ranks, that of the rank where it comes first, which for those of a pipeline
+// is a matter of logical time. Spikes are found against the mean of the last losses.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_TRAIN_ANOMALY_H
@@ -28,15 +28,16 @@ struct FirstNonFinite {
   std::string kernel;
   uint32_t microbatch = kNone; ///< kNone in an action that runs once
   double value = 0;
-  int64_t order = 0; ///< how many commands ran before it
+  int64_t order = 0; ///< when it ran, in logical time
 };
 
 /// Runs the step again on the inputs that are still there, from `before`. Absent when every value of this
-/// rank is finite. All ranks call it.
+/// rank is finite. All ranks call it. `startTimes`: of this rank's part (LogicalTime.h).
 absl::StatusOr<std::optional<FirstNonFinite>> findFirstNonFinite(Executor &executor, StepProgram &step,
-                                                                 const ScalarState &before);
+                                                                 const ScalarState &before,
+                                                                 const std::vector<int64_t> &startTimes);
 
-/// The rank on which a value that is not finite comes first in program order; of several the lowest, and rank
+/// The rank on which a value that is not finite comes first in logical time; of several the lowest, and rank
 /// 0 where all is finite. All ranks call it, each with what it found.
 absl::StatusOr<int> rankOfFirst(Communicator &communicator, const std::optional<FirstNonFinite> &mine);
 

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/train/Banner.h"
 
+#include "runtime/config/StageLayout.h"
 #include "runtime/metrics/HumanFormat.h"
 #include "runtime/train/VariableState.h"
 
@@ -66,16 +67,26 @@ std::vector<std::pair<std::string, uint64_t>> categories(const MemoryPlan &plan)
 
 } // namespace
 
+/// "pipeline 4 (zb_v, 2 stages a rank)"; a schedule of the user's own by its file's name.
+static std::string describePipeline(const PipelineConfig &pipeline) {
+  const std::string schedule = pipeline.schedule.substr(pipeline.schedule.rfind('/') + 1);
+  const int64_t stages = stagesOfRank(pipeline).value_or(1);
+  return absl::StrCat("pipeline ", pipeline.size, " (", schedule,
+                      stages > 1 ? absl::StrCat(", ", stages, " stages a rank") : "", ")");
+}
+
 std::string describeRanks(const ParallelConfig &parallel) {
   const int64_t ranks = parallel.ranks();
   if (ranks == 1)
     return "1 rank";
   std::vector<std::string> factors;
+  if (parallel.pipeline.size > 1)
+    factors.push_back(describePipeline(parallel.pipeline));
   if (parallel.dataReplicate > 1 && parallel.dataShard > 1)
-    factors = {absl::StrCat("data_replicate ", parallel.dataReplicate),
-               absl::StrCat("data_shard ", parallel.dataShard)};
+    factors.insert(factors.end(), {absl::StrCat("data_replicate ", parallel.dataReplicate),
+                                   absl::StrCat("data_shard ", parallel.dataShard)});
   else if (parallel.dataRanks() > 1)
-    factors = {absl::StrCat("data ", parallel.dataRanks())};
+    factors.push_back(absl::StrCat("data ", parallel.dataRanks()));
   if (parallel.tensor > 1)
     factors.push_back(
         absl::StrCat("tensor ", parallel.tensor, parallel.sequence ? " (sequence parallel)" : ""));
@@ -88,31 +99,37 @@ std::string describeRanks(const ParallelConfig &parallel) {
   return text;
 }
 
-std::string bannerLine(const Config &config, const Executable &executable) {
+std::string bannerLine(const Config &config, const std::vector<Executable> &parts) {
+  const Target &target = parts.front().target;
   return absl::StrFormat("weft %s   %s %s parameters   %s   %s   %s, %d thread%s%s", WEFT_VERSION,
                          config.model.program.empty() ? "llama" : config.model.program,
-                         countText(parameterCount(executable)), describeRanks(config.parallel),
-                         recipeText(config.precision.recipe), executable.target.instructionSet,
-                         executable.target.threads, executable.target.threads == 1 ? "" : "s",
-                         config.parallel.ranks() == 1 ? "" : " each");
+                         countText(parameterCount(parts)), describeRanks(config.parallel),
+                         recipeText(config.precision.recipe), target.instructionSet, target.threads,
+                         target.threads == 1 ? "" : "s", config.parallel.ranks() == 1 ? "" : " each");
 }
 
-std::string programLine(const Executable &executable, int64_t allocated, double compileSeconds,
-                        double peakFlops) {
-  const MemoryPlan &plan = executable.memory;
-  const int64_t ranks = executable.mesh.ranks();
-  std::string text;
-  if (compileSeconds > 0)
-    absl::StrAppendFormat(&text, "compiled in %.1f s   ", compileSeconds);
-  absl::StrAppend(&text, "peak ", formatBytes(static_cast<int64_t>(plan.peakBytes())),
-                  ranks == 1 ? " (" : " per rank (");
+std::string peakText(const std::vector<Executable> &parts) {
+  const size_t largest = largestPart(parts);
+  const MemoryPlan &plan = parts[largest].memory;
+  std::string text =
+      absl::StrCat("peak ", formatBytes(static_cast<int64_t>(plan.peakBytes())),
+                   parts.front().mesh.ranks() == 1 ? "" : " per rank",
+                   parts.size() == 1 ? "" : absl::StrCat(" on ", partText(parts, largest)), " (");
   const char *comma = "";
   for (const auto &[category, bytes] : categories(plan)) {
     absl::StrAppendFormat(&text, "%s%s %.1f", comma, category, static_cast<double>(bytes) / kMebibyte);
     comma = ", ";
   }
-  absl::StrAppendFormat(&text, "), allocated %s of %s bytes planned", formatCount(allocated),
-                        formatCount(ranks * static_cast<int64_t>(plan.arenaBytes())));
+  return text + ")";
+}
+
+std::string programLine(const std::string &peak, int64_t planned, int64_t allocated, double compileSeconds,
+                        double peakFlops) {
+  std::string text;
+  if (compileSeconds > 0)
+    absl::StrAppendFormat(&text, "compiled in %.1f s   ", compileSeconds);
+  absl::StrAppendFormat(&text, "%s, allocated %s of %s bytes planned", peak, formatCount(allocated),
+                        formatCount(planned));
   if (peakFlops > 0)
     absl::StrAppendFormat(&text, "   machine %.1f GFLOP/s", peakFlops * 1e-9);
   return text;

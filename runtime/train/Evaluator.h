@@ -47,7 +47,7 @@ private:
   ProgramHandle program;
   std::shared_ptr<const TrainingData> data;
   std::vector<int64_t> bytesOfToken;
-  /// An input, and what it takes of the samples that were read.
+  /// An input, and what it takes of the samples that were read. No tensor: this rank's part takes nothing.
   struct Input {
     HostTensor tensor;
     SequencePart part{0};

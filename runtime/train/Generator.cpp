@@ -16,12 +16,13 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 namespace weft {
 namespace {
 
-/// The program `generate`, bound.
+/// The program `generate`, bound. Inputs that this rank's part does not read are empty.
 struct GenerateProgram {
   ProgramHandle program;
   std::span<int32_t> tokens;
@@ -31,36 +32,45 @@ struct GenerateProgram {
   std::span<const float> logits;
 };
 
-absl::StatusOr<GenerateProgram> bindProgram(const Executor &executor, int64_t rank) {
+absl::Status misfit(const std::string &what) {
+  return withExitCode(absl::FailedPreconditionError(absl::StrCat(
+                          "program 'generate' ", what,
+                          "; needed are tokens tensor<1xTxi32>, position tensor<i64>, logits tensor<Vxf32>")),
+                      ExitCode::Config);
+}
+
+/// The length of whole texts of an input `tokens`.
+int64_t lengthOf(const ProgramInput &tokens) {
+  return tokens.placement.globalShape.size() == 2 ? tokens.placement.globalShape[1] : tokens.type.elements();
+}
+
+absl::StatusOr<GenerateProgram> bindProgram(const Executor &executor, int64_t rank, int64_t length) {
   absl::StatusOr<ProgramHandle> program = executor.program("generate");
   if (!program.ok())
     return withExitCode(program.status(), ExitCode::Config);
-  absl::StatusOr<HostTensor> tokens = executor.input(*program, "tokens");
-  absl::StatusOr<HostTensor> position = executor.input(*program, "position");
   absl::StatusOr<HostTensor> logits = executor.output(*program, "logits");
-  for (const absl::Status &status : {tokens.status(), position.status(), logits.status()})
-    if (!status.ok())
-      return withExitCode(status, ExitCode::Config);
-  const bool fits = tokens->type->dtype == DType::I32 && tokens->type->elements() > 0 &&
-                    *position->type == TensorType{DType::I64, {}} && logits->type->dtype == DType::F32;
-  if (!fits)
-    return withExitCode(
-        absl::FailedPreconditionError(
-            absl::StrCat("program 'generate' takes tokens ", tokens->type->str(), " and position ",
-                         position->type->str(), " and gives logits ", logits->type->str(),
-                         "; needed are tokens tensor<1xTxi32>, position tensor<i64>, logits tensor<Vxf32>")),
-        ExitCode::Config);
-  GenerateProgram bound{*program,        tokens->as<int32_t>(),   {},
-                        SequencePart(0), position->as<int64_t>(), logits->as<float>()};
+  if (!logits.ok())
+    return withExitCode(logits.status(), ExitCode::Config);
+  if (logits->type->dtype != DType::F32)
+    return misfit(absl::StrCat("gives logits ", logits->type->str()));
+  GenerateProgram bound{
+      *program,           {}, std::vector<int32_t>(static_cast<size_t>(length)), SequencePart(length), {},
+      logits->as<float>()};
   const Executable &executable = executor.executable();
-  for (const ProgramInput &input : executable.programs[program->index].inputs)
-    if (input.name == "tokens") {
-      const bool isSplit = input.placement.globalShape.size() == 2;
-      const int64_t length = isSplit ? input.placement.globalShape[1] : input.type.elements();
-      bound.text.resize(static_cast<size_t>(length));
-      bound.part = isSplit ? SequencePart(executable.mesh, rank, length, input.placement.dimensions[1])
-                           : SequencePart(length);
+  for (const ProgramInput &input : executable.programs[program->index].inputs) {
+    absl::StatusOr<HostTensor> tensor = executor.input(*program, input.name);
+    if (!tensor.ok())
+      return withExitCode(tensor.status(), ExitCode::Config);
+    if (input.name == "tokens" && input.type.dtype == DType::I32) {
+      bound.tokens = tensor->as<int32_t>();
+      if (input.placement.globalShape.size() == 2)
+        bound.part = SequencePart(executable.mesh, rank, length, input.placement.dimensions[1]);
+    } else if (input.name == "position" && input.type == TensorType{DType::I64, {}}) {
+      bound.position = tensor->as<int64_t>();
+    } else {
+      return misfit(absl::StrCat("takes ", input.name, " ", input.type.str()));
     }
+  }
   return bound;
 }
 
@@ -87,9 +97,28 @@ int32_t sampleToken(std::span<const float> logits, double temperature, int64_t t
   return order[std::min(picked, count - 1)];
 }
 
-absl::Status generateText(Executor &executor, int64_t rank, const Tokenizer &tokenizer,
+absl::StatusOr<int64_t> textLengthOf(const std::vector<Executable> &parts) {
+  const std::vector<Program> &programs = parts.front().programs;
+  const auto isGenerate = [](const Program &program) { return program.name == "generate"; };
+  const auto found = std::find_if(programs.begin(), programs.end(), isGenerate);
+  if (found == programs.end())
+    return withExitCode(absl::NotFoundError("no program 'generate' in this executable"), ExitCode::Config);
+  std::optional<int64_t> length;
+  bool hasPosition = false;
+  for (const Executable &part : parts)
+    for (const ProgramInput &input : part.programs[static_cast<size_t>(found - programs.begin())].inputs) {
+      if (input.name == "tokens")
+        length = lengthOf(input);
+      hasPosition |= input.name == "position";
+    }
+  if (!length || !hasPosition)
+    return misfit(absl::StrCat("reads no input '", length ? "position" : "tokens", "'"));
+  return *length;
+}
+
+absl::Status generateText(Executor &executor, int64_t rank, int64_t length, const Tokenizer &tokenizer,
                           const GenerateConfig &options, const std::function<void(std::string_view)> &text) {
-  absl::StatusOr<GenerateProgram> bound = bindProgram(executor, rank);
+  absl::StatusOr<GenerateProgram> bound = bindProgram(executor, rank, length);
   if (!bound.ok())
     return bound.status();
   std::vector<int32_t> ids;
@@ -100,11 +129,13 @@ absl::Status generateText(Executor &executor, int64_t rank, const Tokenizer &tok
   const InitialValues random(static_cast<uint64_t>(options.seed), "generate");
   StreamingDecoder decoder(tokenizer);
   for (int64_t i = 0; i < options.maxTokens; ++i) {
-    const size_t length = std::min(ids.size(), bound->text.size());
+    const size_t seen = std::min(ids.size(), bound->text.size());
     std::fill(bound->text.begin(), bound->text.end(), 0);
-    std::copy(ids.end() - static_cast<int64_t>(length), ids.end(), bound->text.begin());
-    bound->part.copy(bound->text, bound->tokens);
-    bound->position[0] = static_cast<int64_t>(length) - 1;
+    std::copy(ids.end() - static_cast<int64_t>(seen), ids.end(), bound->text.begin());
+    if (!bound->tokens.empty())
+      bound->part.copy(bound->text, bound->tokens);
+    if (!bound->position.empty())
+      bound->position[0] = static_cast<int64_t>(seen) - 1;
     if (absl::Status status = executor.run(bound->program); !status.ok())
       return status;
     std::span<const float> logits = bound->logits.first(known);

@@ -14,14 +14,20 @@
 #include <functional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace weft {
 
+/// The tokens that the program `generate` of a job sees at once. An error (exit code config) where there is
+/// no such program, or no part of it reads tokens and position.
+absl::StatusOr<int64_t> textLengthOf(const std::vector<Executable> &parts);
+
 /// Samples up to options.maxTokens tokens behind options.prompt, and hands out their text as it comes; the
 /// prompt itself is not handed out. Ends early at the end of a document. A text longer than the program's
-/// sequence is continued from its last tokens. Tokens that the tokenizer does not know are never sampled.
-/// `rank`: of the executable's mesh, whose ranks may each take a part of the text.
-absl::Status generateText(Executor &executor, int64_t rank, const Tokenizer &tokenizer,
+/// sequence (`length`: textLengthOf) is continued from its last tokens. Tokens that the tokenizer does not
+/// know are never sampled. `rank`: of the executable's mesh, whose ranks may each take a part of the text,
+/// or, of a pipeline, none of it.
+absl::Status generateText(Executor &executor, int64_t rank, int64_t length, const Tokenizer &tokenizer,
                           const GenerateConfig &options, const std::function<void(std::string_view)> &text);
 
 /// The token that `uniform` in [0, 1) picks: of the `topK` likeliest (0: all), by softmax(logits /

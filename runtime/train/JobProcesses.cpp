@@ -1,6 +1,7 @@
 //===- JobProcesses.cpp - The processes that share a job ------------------===//
 //
-// Whoever fails tells rank 0, which prints: a process prints itself only when rank 0 does not answer.
+// Whoever fails tells rank 0, which prints: a process prints itself only when rank 0 does not answer. Only
+// then do processes end, since the first that ends takes the launcher's patience with the others away.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/train/JobProcesses.h"
@@ -14,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 
 #include <unistd.h>
 
@@ -25,6 +27,18 @@ absl::Status withMessage(const absl::Status &status, absl::string_view message) 
   status.ForEachPayload(
       [&](absl::string_view key, const absl::Cord &payload) { other.SetPayload(key, payload); });
   return other;
+}
+
+/// Puts a failure on standard error, unless that was done or rank 0 does it; returns it without its message.
+absl::Status tell(const absl::Status &status, int own, bool hasRankZeroLeft) {
+  const bool isLoss = exitCodeOf(status) == ExitCode::PeerLost && !isOfAnotherRank(status);
+  const bool isTold = status.message().empty() || (own != 0 && !isLoss && hasRankZeroLeft);
+  if (!isTold) {
+    const std::string line =
+        absl::StrCat(own == 0 ? "" : absl::StrCat("rank ", own, ": "), status.message(), "\n");
+    std::fwrite(line.data(), 1, line.size(), stderr);
+  }
+  return withMessage(status, "");
 }
 
 std::string hostName() {
@@ -106,9 +120,9 @@ absl::Status JobProcesses::openWatch(const Config &config) {
   return absl::OkStatus();
 }
 
-void JobProcesses::setUnattended(SocketWatch::Unattended report) {
+void JobProcesses::setStandIn(SocketWatch::StandIn standIn) {
   if (watch)
-    watch->setUnattended(std::move(report), {});
+    watch->setStandIn(std::move(standIn), {});
 }
 
 void JobProcesses::closeWatch() {
@@ -165,17 +179,16 @@ absl::Status JobProcesses::end(absl::Status status) {
   if (!status.ok() && !isAgreed && !isEndOfAll(status))
     world->abort(status);
   const std::vector<int> others = world->leave();
-  const absl::Status heard = world->failure();
+  if (own == 0 && status.ok())
+    status = world->failure();
+  if (!status.ok())
+    status = tell(status, own, std::find(others.begin(), others.end(), 0) == others.end());
+  if (!status.ok() && watch)
+    watch->awaitReports();
   closeWatch();
   world.reset();
   endMpi();
-  if (own == 0 && status.ok())
-    status = heard;
-  if (own == 0 || status.ok() || status.message().empty())
-    return status;
-  const bool isLoss = exitCodeOf(status) == ExitCode::PeerLost && !isOfAnotherRank(status);
-  const bool isTold = !isLoss && std::find(others.begin(), others.end(), 0) == others.end();
-  return withMessage(status, isTold ? "" : absl::StrCat("rank ", own, ": ", status.message()));
+  return status;
 }
 
 } // namespace weft

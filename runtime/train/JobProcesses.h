@@ -54,12 +54,12 @@ public:
   /// Rank 0's text becomes that of all.
   absl::Status share(std::string &text);
 
-  /// What is done when the job has failed and this process computes, or does not end: it reports and exits.
-  /// On a thread of its own; `report` lives until end().
-  void setUnattended(SocketWatch::Unattended report);
+  /// What is done when the job has failed and this process computes, or does not end: see SocketWatch. On a
+  /// thread of its own; `standIn` lives until end().
+  void setStandIn(SocketWatch::StandIn standIn);
 
-  /// The end: leaves, and gives the status with which the process ends. Its message is empty where another
-  /// process tells it.
+  /// The end: leaves, and gives the status with which the process ends. A failure that no other process tells
+  /// is on standard error by then, its message empty; and all others have reported theirs, or had the time.
   absl::Status end(absl::Status status);
 
 private:

@@ -22,14 +22,14 @@ double secondsSince(std::chrono::steady_clock::time_point start) {
 
 } // namespace
 
-std::optional<double> modelFlopsPerToken(const Config &config, const Executable &executable) {
+std::optional<double> modelFlopsPerToken(const Config &config, const std::vector<Executable> &parts) {
   const ModelConfig &model = config.model;
   if (!model.program.empty())
     return std::nullopt;
   int64_t elements = 0;
-  for (const Variable &variable : executable.variables)
-    if (variable.trainable && variable.type.shape.size() >= 2)
-      elements += globalType(variable).elements();
+  for (const Variable *variable : variablesOf(parts))
+    if (variable->trainable && variable->type.shape.size() >= 2)
+      elements += globalType(*variable).elements();
   if (!model.tieWordEmbeddings)
     elements -= model.vocabSize * model.hiddenSize;
   double attention = 6.0 * static_cast<double>(model.numHiddenLayers * model.numAttentionHeads) *

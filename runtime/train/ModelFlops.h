@@ -14,6 +14,7 @@
 #include "runtime/executable/Executable.h"
 
 #include <optional>
+#include <vector>
 
 namespace weft {
 
@@ -25,7 +26,7 @@ namespace weft {
 /// (looking up is no product); L layers, H heads of D, T tokens. The second term is attention: two products
 /// of 2 H D operations with each earlier token, of which a causal query has T/2 on average, three times for
 /// forward and backward. None for a program written by hand: its attention is not known.
-std::optional<double> modelFlopsPerToken(const Config &config, const Executable &executable);
+std::optional<double> modelFlopsPerToken(const Config &config, const std::vector<Executable> &parts);
 
 /// The best rate, in operations per second, of a 384^3 product in the type of the recipe's products, over
 /// about a quarter of a second.

@@ -47,33 +47,34 @@ absl::StatusOr<OpenedRun> openRun(const std::string &path, const std::string &ch
                             path, ": an executable holds no weights. --checkpoint says where they are.")),
                         ExitCode::Config);
   const std::string program = isFile ? path : RunFolder{path}.program();
-  absl::StatusOr<Executable> executable = readExecutable(program);
-  if (!executable.ok())
-    return withExitCode(executable.status(), ExitCode::Config);
+  absl::StatusOr<std::vector<Executable>> parts = readExecutables(program);
+  if (!parts.ok())
+    return withExitCode(parts.status(), ExitCode::Config);
+  const Executable &common = parts->front();
   OpenedRun run;
-  absl::StatusOr<LoadedConfig> loaded = executableConfig(*executable, program, overrides, launcher);
+  absl::StatusOr<LoadedConfig> loaded = executableConfig(common, program, overrides, launcher);
   if (!loaded.ok())
     return loaded.status();
   run.loaded = *std::move(loaded);
-  if (absl::Status status = checkMesh(*executable, run.loaded.config); !status.ok())
+  if (absl::Status status = checkMesh(common, run.loaded.config); !status.ok())
     return status;
   absl::StatusOr<checkpoint::Checkpoint> checkpoint =
       openMeant(checkpointPath.empty() ? path : checkpointPath, run.warnings);
   if (!checkpoint.ok())
     return withExitCode(checkpoint.status(), ExitCode::Checkpoint);
-  absl::StatusOr<std::unique_ptr<Tokenizer>> tokenizer = loadTokenizer(executable->tokenizer);
+  absl::StatusOr<std::unique_ptr<Tokenizer>> tokenizer = loadTokenizer(common.tokenizer.str());
   if (!tokenizer.ok())
     return withExitCode(tokenizer.status(), ExitCode::Config);
   run.tokenizer = *std::move(tokenizer);
-  run.executable = *std::move(executable);
+  run.parts = *std::move(parts);
   run.checkpoint = *std::move(checkpoint);
   return run;
 }
 
 absl::Status runOpened(OpenedRun &run, const JobProcesses &processes, const RankBody &body) {
-  const int threads = static_cast<int>(run.executable.target.threads);
+  const int threads = static_cast<int>(run.parts.front().target.threads);
   return runOnRanks(
-      std::move(run.executable), threads,
+      std::move(run.parts), threads,
       [&](Executor &executor, Communicator &communicator) {
         absl::Status status = restoreVariables(executor, *run.checkpoint, true, communicator.rank());
         return status.ok() ? body(executor, communicator) : withExitCode(status, ExitCode::Checkpoint);

@@ -26,7 +26,7 @@ namespace weft {
 struct OpenedRun {
   LoadedConfig loaded;
   std::unique_ptr<Tokenizer> tokenizer;
-  Executable executable;
+  std::vector<Executable> parts;
   std::optional<checkpoint::Checkpoint> checkpoint;
   std::vector<std::string> warnings; ///< checkpoints that were passed over
 };

@@ -5,12 +5,18 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/train/ParameterNorms.h"
 
+#include "runtime/train/RankAgreement.h"
 #include "runtime/train/VariableState.h"
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/match.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 
 #include <cmath>
 #include <cstring>
+#include <map>
 
 namespace weft {
 namespace {
@@ -85,7 +91,7 @@ void ParameterNorms::observe(const CommandRecord &record) {
     const TensorPlacement *placement = gradientPlacement(variable, record.call->operands[0]);
     if (!placement)
       continue;
-    const bool owned = ownsPart(executable.mesh, communicator.rank(), *placement);
+    const bool owned = ownsPart(executable.mesh, communicator.rank(), *placement, variable.pipelineOwner);
     parameter.squaredGradient = 0.0;
     const int64_t sums = owned ? validSums(*record.call, *placement) : 0;
     for (int64_t i = 0; i < sums; ++i)
@@ -107,7 +113,7 @@ int64_t ParameterNorms::validSums(const KernelCall &call, const TensorPlacement 
 static std::pair<double, double> sumsOfSquares(const Executable &executable, const Variable &variable,
                                                int64_t rank, const std::byte *now, const std::byte *before) {
   double weight = 0, update = 0;
-  if (!ownsPart(executable.mesh, rank, variable.placement))
+  if (!ownsPart(executable.mesh, rank, variable.placement, variable.pipelineOwner))
     return {weight, update};
   const Reader read = readerOf(variable.type.dtype);
   const checkpoint::Slice slice = sliceOf(executable.mesh, variable, rank);
@@ -124,26 +130,59 @@ static std::pair<double, double> sumsOfSquares(const Executable &executable, con
   return {weight, update};
 }
 
+/// The names of all parameters that any rank watches, each once: rank by rank, which is stage by stage.
+absl::StatusOr<std::vector<std::string>> ParameterNorms::namesOnAll() const {
+  std::vector<std::string> mine;
+  for (const Parameter &parameter : parameters)
+    mine.push_back(executable.variables[parameter.variable].name);
+  if (executable.mesh.pipelineRanks() == 1)
+    return mine;
+  absl::StatusOr<std::vector<std::string>> all = gatherTexts(communicator, absl::StrJoin(mine, "\n"));
+  if (!all.ok())
+    return all.status();
+  std::vector<std::string> names;
+  absl::flat_hash_set<std::string> known;
+  for (const std::string &text : *all)
+    for (absl::string_view name : absl::StrSplit(text, '\n', absl::SkipEmpty()))
+      if (known.insert(std::string(name)).second)
+        names.emplace_back(name);
+  return names;
+}
+
 absl::StatusOr<std::vector<std::pair<std::string, double>>> ParameterNorms::finish(double gradNorm) const {
-  std::vector<double> sums; // of each parameter: gradient, weight, update
+  absl::StatusOr<std::vector<std::string>> names = namesOnAll();
+  if (!names.ok())
+    return names.status();
+  absl::flat_hash_map<std::string, size_t> places;
+  for (size_t i = 0; i < names->size(); ++i)
+    places[(*names)[i]] = i;
+  // Of each parameter: gradient, weight, update, and how many ranks saw its gradient.
+  constexpr size_t kSums = 4;
+  std::vector<double> sums(kSums * names->size());
   for (const Parameter &parameter : parameters) {
-    const auto [weight, update] =
-        sumsOfSquares(executable, executable.variables[parameter.variable], communicator.rank(),
-                      parameter.tensor.bytes.data(), parameter.before.data());
-    sums.insert(sums.end(), {parameter.squaredGradient.value_or(0), weight, update});
+    const Variable &variable = executable.variables[parameter.variable];
+    double *sum = &sums[kSums * places.at(variable.name)];
+    const auto [weight, update] = sumsOfSquares(executable, variable, communicator.rank(),
+                                                parameter.tensor.bytes.data(), parameter.before.data());
+    sum[0] = parameter.squaredGradient.value_or(0);
+    sum[1] = weight;
+    sum[2] = update;
+    sum[3] = parameter.squaredGradient ? 1 : 0;
   }
   if (absl::Status status =
           communicator.allReduce(std::as_writable_bytes(std::span(sums)), DType::F64, ReduceKind::Sum);
       !status.ok())
     return status;
+  // In an order that no pipeline changes.
+  std::map<std::string, size_t> sorted(places.begin(), places.end());
   double squares = 0;
-  for (size_t i = 0; i < sums.size(); i += 3)
-    squares += sums[i];
+  for (const auto &[name, place] : sorted)
+    squares += sums[kSums * place];
   std::vector<std::pair<std::string, double>> norms;
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    const std::string &name = executable.variables[parameters[i].variable].name;
-    const double *sum = &sums[3 * i];
-    if (parameters[i].squaredGradient)
+  for (size_t i = 0; i < names->size(); ++i) {
+    const std::string &name = (*names)[i];
+    const double *sum = &sums[kSums * i];
+    if (sum[3] > 0)
       norms.emplace_back("gradient_norm/" + name,
                          squares == 0 ? 0.0 : gradNorm * std::sqrt(sum[0] / squares));
     norms.emplace_back("weight_norm/" + name, std::sqrt(sum[1]));

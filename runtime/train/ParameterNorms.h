@@ -3,8 +3,8 @@
 // Three numbers per parameter: the norm of its gradient before clipping, of its value after the step, and of
 // what the step changed. The gradients' are read off the commands that compute the global norm, each of which
 // is named after its parameter; the others are folded here in float64. On several ranks each part counts
-// once: that of the rank which owns it. The copy of the parameters that this takes exists during the watched
-// step only.
+// once: that of the rank which owns it. Of a pipeline every rank gets the norms of all stages. The copy of
+// the parameters that this takes exists during the watched step only.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_TRAIN_PARAMETERNORMS_H
@@ -40,6 +40,7 @@ private:
     std::vector<std::byte> before;
     std::optional<double> squaredGradient; ///< of what this rank owns; absent where the program has none
   };
+  absl::StatusOr<std::vector<std::string>> namesOnAll() const;
   const TensorPlacement *gradientPlacement(const Variable &parameter, const TensorType &gradient) const;
 
   int64_t validSums(const KernelCall &call, const TensorPlacement &placement) const;

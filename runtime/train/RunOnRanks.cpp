@@ -11,6 +11,7 @@
 #include "runtime/comm/MeshContext.h"
 #include "runtime/config/ConfigMesh.h"
 #include "runtime/device/OpenDevice.h"
+#include "runtime/executable/Parts.h"
 #include "runtime/support/ExitCode.h"
 
 #include "absl/strings/str_cat.h"
@@ -107,7 +108,10 @@ void awaitRanks(Ranks &ranks) {
 }
 
 /// The one rank of this process. A failure ends the group while what its calls write to is still there.
-absl::Status runOnProcess(Executable executable, int threads, const RankBody &body, Communicator &process) {
+absl::Status runOnProcess(std::vector<Executable> parts, int threads, const RankBody &body,
+                          Communicator &process) {
+  Executable executable = partOf(parts, process.rank());
+  parts.clear();
   absl::StatusOr<std::unique_ptr<Device>> device = openCpuDevice(executable.target.instructionSet, threads);
   if (!device.ok())
     return withExitCode(device.status(), ExitCode::Config);
@@ -126,11 +130,12 @@ bool isEndOfAll(const absl::Status &status) {
   return code == ExitCode::Stopped || code == ExitCode::NonFinite;
 }
 
-absl::Status runOnRanks(Executable executable, int threads, const RankBody &body, Communicator *process,
-                        const CommunicatorWrapper &wrap) {
+absl::Status runOnRanks(std::vector<Executable> parts, int threads, const RankBody &body,
+                        Communicator *process, const CommunicatorWrapper &wrap) {
   if (process != nullptr)
-    return runOnProcess(std::move(executable), threads, body, *process);
-  const size_t count = static_cast<size_t>(executable.mesh.ranks());
+    return runOnProcess(std::move(parts), threads, body, *process);
+  const size_t count = static_cast<size_t>(parts.front().mesh.ranks());
+  const std::string instructionSet = parts.front().target.instructionSet;
   absl::StatusOr<std::vector<std::unique_ptr<Communicator>>> group =
       createLocalGroup(static_cast<int>(std::min<size_t>(count, std::numeric_limits<int>::max())));
   if (!group.ok())
@@ -139,13 +144,14 @@ absl::Status runOnRanks(Executable executable, int threads, const RankBody &body
   for (std::unique_ptr<Communicator> &communicator : *group)
     ranks.communicators.push_back(wrap ? wrap(std::move(communicator)) : std::move(communicator));
   for (size_t rank = 0; rank < count; ++rank) {
-    absl::StatusOr<std::unique_ptr<Device>> device = openCpuDevice(executable.target.instructionSet, threads);
+    absl::StatusOr<std::unique_ptr<Device>> device = openCpuDevice(instructionSet, threads);
     if (!device.ok())
       return withExitCode(device.status(), ExitCode::Config);
     ranks.devices.push_back(*std::move(device));
   }
-  ranks.executables.assign(count - 1, executable);
-  ranks.executables.push_back(std::move(executable));
+  for (size_t rank = 0; rank < count; ++rank)
+    ranks.executables.push_back(partOf(parts, static_cast<int64_t>(rank)));
+  parts.clear();
   if (count == 1) {
     runRankToItsEnd(ranks, 0, body);
     return ranks.firstFailure;

@@ -1,7 +1,7 @@
 //===- RunOnRanks.h - The ranks of a program that are here ----------------===//
 //
 // All of them, each on its thread and with its end of one local group; or one, where ranks are processes.
-// Each has its device and its memory, and the same code runs on each. The first to fail ends the group, so no
+// Each has its device and its memory, and runs its part of the job. The first to fail ends the group, so no
 // other waits for it, and its failure is the one that is told. A thread that then does not come back, since
 // it is frozen, ends with the process.
 //
@@ -15,6 +15,7 @@
 
 #include <functional>
 #include <memory>
+#include <vector>
 
 namespace weft {
 
@@ -26,10 +27,10 @@ using CommunicatorWrapper = std::function<std::unique_ptr<Communicator>(std::uni
 /// and exit code.
 inline constexpr double kSecondsToReturn = 5;
 
-/// Calls `body` once for each rank of the executable's mesh, with `threads` threads that compute; returns
-/// when all have returned. With the communicator of a process, that is the one rank whose end it is. An
-/// executable that does not run here has the exit code of the config.
-absl::Status runOnRanks(Executable executable, int threads, const RankBody &body,
+/// Calls `body` once for each rank of the job's mesh, with its part and with `threads` threads that compute;
+/// returns when all have returned. With the communicator of a process, that is the one rank whose end it is.
+/// A part that does not run here has the exit code of the config.
+absl::Status runOnRanks(std::vector<Executable> parts, int threads, const RankBody &body,
                         Communicator *process = nullptr, const CommunicatorWrapper &wrap = nullptr);
 
 /// Whether all ranks end so after the same step, each by itself: nobody has to be told.

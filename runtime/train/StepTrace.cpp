@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/train/StepTrace.h"
 
-#include "runtime/executable/Communication.h"
+#include "kernels/collective/Collective.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -27,8 +27,9 @@ bool computes(std::string_view action) {
   return action == "forward_backward" || !stageLetters(action).empty();
 }
 
-bool communicates(const Executable &executable, const Command &command) {
-  return command.kind == CommandKind::Launch && communicates(executable.kernels[command.kernel].call);
+bool meetsOtherRanks(const Executable &executable, const Command &command) {
+  return command.kind == CommandKind::Launch &&
+         weft::meetsOtherRanks(executable.kernels[command.kernel].call.name);
 }
 
 bool isMessage(std::string_view action) {
@@ -56,7 +57,7 @@ int64_t exchangingIn(const Executable &executable, const Program &program, const
   const Action &action = program.actions[times.item.action];
   int64_t nanoseconds = 0;
   for (uint32_t i = 0; i < action.commandCount; ++i)
-    if (communicates(executable, program.commands[action.firstCommand + i]))
+    if (meetsOtherRanks(executable, program.commands[action.firstCommand + i]))
       nanoseconds += times.of(i);
   return nanoseconds;
 }
@@ -93,7 +94,7 @@ std::string_view categoryOf(const Executable &executable, const Program &program
   if (isMessage(action.name))
     return "message";
   const auto first = program.commands.begin() + action.firstCommand, last = first + action.commandCount;
-  const auto exchanges = [&](const Command &command) { return communicates(executable, command); };
+  const auto exchanges = [&](const Command &command) { return meetsOtherRanks(executable, command); };
   const bool exchangesAlone =
       std::any_of(first, last, exchanges) && std::all_of(first, last, [&](const Command &command) {
         return command.kind == CommandKind::Copy || exchanges(command);

@@ -26,7 +26,6 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 
 #include <xxhash.h>
 
@@ -35,6 +34,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
+#include <mutex>
 
 namespace weft {
 namespace {
@@ -51,7 +51,8 @@ struct Job {
   RunFolder folder;
   std::optional<checkpoint::RunLock> lock; ///< where rank 0 is
   RunLog log;                              ///< of rank 0, or of the rank that this process is
-  Executable executable;
+  std::once_flag told;                     ///< the failure of the rank that this process is
+  std::vector<Executable> parts;           ///< until the ranks take them
   double compileSeconds = 0;
   std::optional<checkpoint::Checkpoint> resume;
   std::unique_ptr<Tokenizer> tokenizer;
@@ -61,10 +62,10 @@ struct Job {
 };
 
 absl::Status readProgram(Job &job, const std::string &file) {
-  absl::StatusOr<Executable> executable = readExecutable(file);
-  if (!executable.ok())
-    return withExitCode(executable.status(), ExitCode::Config);
-  job.executable = *std::move(executable);
+  absl::StatusOr<std::vector<Executable>> parts = readExecutables(file);
+  if (!parts.ok())
+    return withExitCode(parts.status(), ExitCode::Config);
+  job.parts = *std::move(parts);
   return absl::OkStatus();
 }
 
@@ -74,7 +75,7 @@ absl::Status loadJob(const TrainRequest &request, const std::optional<Launcher> 
     if (absl::Status status = readProgram(job, request.file); !status.ok())
       return status;
     absl::StatusOr<LoadedConfig> loaded =
-        executableConfig(job.executable, request.file, request.overrides, launcher);
+        executableConfig(job.parts.front(), request.file, request.overrides, launcher);
     if (!loaded.ok())
       return loaded.status();
     job.loaded = *std::move(loaded);
@@ -87,25 +88,23 @@ absl::Status loadJob(const TrainRequest &request, const std::optional<Launcher> 
   return absl::OkStatus();
 }
 
-absl::Status checkLimit(const Executable &executable, const Config &config, const JobProcesses &processes) {
-  const uint64_t needed = executable.memory.peakBytes();
-  const int64_t ranks = processes.ranksOnMachine(config), limit = memoryLimitOf(config, ranks);
-  if (needed <= static_cast<uint64_t>(limit))
+absl::Status checkLimit(const std::vector<Executable> &parts, const Config &config,
+                        const JobProcesses &processes) {
+  const MemoryLimits limits = memoryLimitsOf(config, processes.ranksOnMachine(config));
+  const std::optional<MemoryOverrun> overrun = overrunOf(parts, limits);
+  if (!overrun)
     return absl::OkStatus();
-  return withExitCode(
-      absl::ResourceExhaustedError(absl::StrFormat(
-          "memory: this plan needs %d bytes%s, the limit is %d (launch.memory_limit, or what "
-          "this machine gives%s). Compile it smaller: weft compile RUN.yaml tells what would fit.",
-          needed, config.parallel.ranks() == 1 ? "" : " per rank", limit,
-          ranks == 1 ? "" : absl::StrCat(", shared by ", ranks, " ranks"))),
-      ExitCode::OutOfMemory);
+  return withExitCode(absl::ResourceExhaustedError(
+                          absl::StrCat(describeOverrun(parts, *overrun, limits),
+                                       " Compile it smaller: weft compile RUN.yaml tells what would fit.")),
+                      ExitCode::OutOfMemory);
 }
 
 /// What the compiler must be told that is not in the run file: of this machine, and of the launcher.
 CompileRequest compileRequest(const Job &job, const JobProcesses &processes) {
   const Config &config = job.loaded.config;
   CompileRequest request;
-  request.memoryLimit = memoryLimitOf(config, processes.ranksOnMachine(config));
+  request.limits = memoryLimitsOf(config, processes.ranksOnMachine(config));
   request.threads = processes.processorsPerRank(config);
   if (auto ranks = job.loaded.origins.find("launch.ranks");
       processes.areSeparate() && ranks != job.loaded.origins.end() && ranks->second.line == 0 &&
@@ -118,9 +117,9 @@ CompileRequest compileRequest(const Job &job, const JobProcesses &processes) {
 absl::Status prepareProgram(const TrainRequest &request, Job &job, const JobProcesses &processes) {
   const Config &config = job.loaded.config;
   if (isExecutableFile(request.file)) {
-    if (absl::Status status = checkLimit(job.executable, config, processes); !status.ok())
+    if (absl::Status status = checkLimit(job.parts, config, processes); !status.ok())
       return status;
-    return withExitCode(writeExecutable(job.executable, job.folder.program()), ExitCode::Checkpoint);
+    return withExitCode(writeExecutables(job.parts, job.folder.program()), ExitCode::Checkpoint);
   }
   const auto start = std::chrono::steady_clock::now();
   CompileRequest compile = compileRequest(job, processes);
@@ -135,9 +134,9 @@ absl::Status prepareProgram(const TrainRequest &request, Job &job, const JobProc
 absl::Status dryRun(const TrainRequest &request, const Job &job, const JobProcesses &processes) {
   if (!isExecutableFile(request.file))
     return request.compile(compileRequest(job, processes));
-  if (absl::Status status = checkMesh(job.executable, job.loaded.config); !status.ok())
+  if (absl::Status status = checkMesh(job.parts.front(), job.loaded.config); !status.ok())
     return status;
-  return checkLimit(job.executable, job.loaded.config, processes);
+  return checkLimit(job.parts, job.loaded.config, processes);
 }
 
 /// What the threads of the ranks in this process can compute together, which is no more than the processors
@@ -181,7 +180,7 @@ absl::StatusOr<Progress> loadState(const Job &job, Executor &executor, int rank)
 }
 
 /// Bytes that the ranks' devices have allocated for their programs.
-absl::StatusOr<int64_t> allocatedOnAll(const Executor &executor, Communicator &communicator) {
+absl::StatusOr<int64_t> sumOfAllocated(const Executor &executor, Communicator &communicator) {
   int64_t bytes = static_cast<int64_t>(executor.allocatedBytes());
   if (absl::Status status =
           communicator.allReduce(std::as_writable_bytes(std::span(&bytes, 1)), DType::I64, ReduceKind::Sum);
@@ -190,37 +189,64 @@ absl::StatusOr<int64_t> allocatedOnAll(const Executor &executor, Communicator &c
   return bytes;
 }
 
-/// A rank's failure on its way out. Whoever survives a lost rank reports it, on every rank; any other failure
-/// is told once, by whoever started the ranks.
-absl::Status tellFailure(absl::Status status, int rank, RunLog &log) {
-  const std::string text = absl::StrCat("rank ", rank, ": ", status.message());
-  if (status.ok() || isOfAnotherRank(status) || exitCodeOf(status) != ExitCode::PeerLost) {
-    if (!status.ok())
-      log.note(text);
+/// A rank's failure on its way out, told once: by its own thread, or by one that stands in for it. Whoever
+/// survives a lost rank reports it, on every rank; any other failure is told by whoever started the ranks.
+absl::Status tellFailure(const absl::Status &status, int rank, RunLog &log, std::once_flag &told) {
+  if (status.ok())
     return status;
-  }
-  log.report(text);
-  return withExitCode(absl::UnavailableError(""), ExitCode::PeerLost);
+  const bool isLoss = !isOfAnotherRank(status) && exitCodeOf(status) == ExitCode::PeerLost;
+  const std::string text = absl::StrCat("rank ", rank, ": ", status.message());
+  std::call_once(told, [&] { isLoss ? log.report(text) : log.note(text); });
+  return isLoss ? withExitCode(absl::UnavailableError(""), ExitCode::PeerLost) : status;
+}
+
+/// What is known of the whole program, of which a rank has a part.
+struct WholeProgram {
+  std::string peak;    ///< peakText
+  int64_t planned = 0; ///< allocatedOnAll
+  int64_t here = 0;    ///< peak bytes of the ranks in this process
+  StepOrder order;
+  bool isOneProcess = true; ///< all ranks are threads of this process
+};
+
+WholeProgram describeWhole(const Job &job, const JobProcesses &processes) {
+  const std::vector<Executable> &parts = job.parts;
+  const int64_t here = processes.areSeparate()
+                           ? static_cast<int64_t>(partOf(parts, processes.rank()).memory.peakBytes())
+                           : peakOfRanks(parts, parts.front().mesh.ranks());
+  return {peakText(parts), allocatedOnAll(parts), here, StepOrder::of(parts, job.loaded.config),
+          !processes.areSeparate()};
 }
 
 /// One rank: its state, then the loop.
-absl::Status trainRank(const TrainRequest &request, const Job &job, RunLog &log, int ranksHere,
+absl::Status trainRank(const TrainRequest &request, const Job &job, const WholeProgram &whole, RunLog &log,
                        Executor &executor, Communicator &communicator) {
   communicator.setLimits(limitsOf(job.loaded.config));
   RunIdentity identity{job.loaded.resolvedYaml(), job.tokenizer->checksum(), job.data->checksum(),
                        printMesh(executor.executable().mesh)};
-  absl::StatusOr<int64_t> allocated = allocatedOnAll(executor, communicator);
+  absl::StatusOr<int64_t> allocated = sumOfAllocated(executor, communicator);
   if (!allocated.ok())
     return allocated.status();
-  log.line(programLine(executor.executable(), *allocated, job.compileSeconds, job.peakFlops));
+  log.line(programLine(whole.peak, whole.planned, *allocated, job.compileSeconds, job.peakFlops));
   absl::StatusOr<Progress> progress = loadState(job, executor, communicator.rank());
   if (!progress.ok())
     return progress.status();
   log.line(absl::StrCat(describeData(job.loaded.config, *job.data), "   resuming: ",
                         job.resume ? job.resume->folder() : std::string("nothing to resume")));
-  TrainerContext context{job.loaded.config,    job.folder,    executor,  job.data,
-                         *job.tokenizer,       communicator,  log,       std::move(identity),
-                         job.flopsPerToken,    job.peakFlops, ranksHere, request.profile,
+  TrainerContext context{job.loaded.config,
+                         job.folder,
+                         executor,
+                         job.data,
+                         *job.tokenizer,
+                         communicator,
+                         log,
+                         std::move(identity),
+                         job.flopsPerToken,
+                         job.peakFlops,
+                         whole.here,
+                         whole.order,
+                         whole.isOneProcess,
+                         request.profile,
                          request.stopRequested};
   absl::StatusOr<std::unique_ptr<Trainer>> trainer =
       Trainer::create(std::move(context), *std::move(progress));
@@ -232,26 +258,29 @@ absl::Status trainRank(const TrainRequest &request, const Job &job, RunLog &log,
 /// Everything after the program is there.
 absl::Status startRanks(const TrainRequest &request, Job &job, JobProcesses &processes) {
   const Config &config = job.loaded.config;
-  job.flopsPerToken = modelFlopsPerToken(config, job.executable);
+  job.flopsPerToken = modelFlopsPerToken(config, job.parts);
   if (job.flopsPerToken) {
-    absl::StatusOr<double> measured = measureMachine(config, job.executable.target, processes);
+    absl::StatusOr<double> measured = measureMachine(config, job.parts.front().target, processes);
     if (!measured.ok())
       return measured.status();
     job.peakFlops = *measured;
   }
-  const int threads = static_cast<int>(job.executable.target.threads);
+  const int threads = static_cast<int>(job.parts.front().target.threads);
+  const WholeProgram whole = describeWhole(job, processes);
   const RankBody body = [&](Executor &executor, Communicator &communicator) {
-    const int rank = communicator.rank(), ranks = communicator.size();
+    const int rank = communicator.rank();
     if (processes.areSeparate())
-      return trainRank(request, job, job.log, 1, executor, communicator);
+      return trainRank(request, job, whole, job.log, executor, communicator);
+    std::once_flag told;
     if (rank == 0)
-      return tellFailure(trainRank(request, job, job.log, ranks, executor, communicator), rank, job.log);
+      return tellFailure(trainRank(request, job, whole, job.log, executor, communicator), rank, job.log,
+                         told);
     absl::StatusOr<RunLog> log = RunLog::open(job.folder.log(rank), false);
-    return log.ok() ? tellFailure(trainRank(request, job, *log, ranks, executor, communicator), rank, *log)
-                    : log.status();
+    return log.ok()
+               ? tellFailure(trainRank(request, job, whole, *log, executor, communicator), rank, *log, told)
+               : log.status();
   };
-  return runOnRanks(std::move(job.executable), threads, body, processes.communicator(),
-                    request.wrapCommunicator);
+  return runOnRanks(std::move(job.parts), threads, body, processes.communicator(), request.wrapCommunicator);
 }
 
 /// The run's folder and this process's log in it; where rank 0 is, also the lock.
@@ -271,17 +300,19 @@ absl::Status openFolder(const TrainRequest &request, Job &job, JobProcesses &pro
   if (!log.ok())
     return log.status();
   job.log = *std::move(log);
-  processes.setUnattended([&job, rank = processes.rank()](const absl::Status &report) {
-    tellFailure(report, rank, job.log).IgnoreError();
-    std::_Exit(static_cast<int>(exitCodeOf(report)));
-  });
+  processes.setStandIn(
+      {[&job, rank = processes.rank()](const absl::Status &failure) {
+         tellFailure(failure, rank, job.log, job.told).IgnoreError();
+       },
+       [](const absl::Status &failure) { std::_Exit(static_cast<int>(exitCodeOf(failure))); }});
   return absl::OkStatus();
 }
 
 /// The tokenizer and the data, prepared if need be.
 absl::Status openData(const TrainRequest &request, Job &job) {
   absl::StatusOr<std::unique_ptr<Tokenizer>> tokenizer =
-      isExecutableFile(request.file) ? loadTokenizer(job.executable.tokenizer) : createTokenizer("bytes");
+      isExecutableFile(request.file) ? loadTokenizer(job.parts.front().tokenizer.str())
+                                     : createTokenizer("bytes");
   if (!tokenizer.ok())
     return withExitCode(tokenizer.status(), ExitCode::Config);
   job.tokenizer = *std::move(tokenizer);
@@ -315,9 +346,12 @@ absl::Status prepareJob(const TrainRequest &request, Job &job, JobProcesses &pro
       return status;
   if (absl::Status status = prepareProgram(request, job, processes); !status.ok())
     return status;
-  if (absl::Status status = checkMesh(job.executable, config); !status.ok())
+  if (absl::Status status = checkMesh(job.parts.front(), config); !status.ok())
     return status;
-  job.log.line(bannerLine(config, job.executable));
+  if (job.resume)
+    if (absl::Status status = checkSaved(job.parts, *job.resume); !status.ok())
+      return status;
+  job.log.line(bannerLine(config, job.parts));
   if (request.stopRequested())
     return withExitCode(absl::CancelledError("stopped by a signal before the first step"), ExitCode::Stopped);
   return absl::OkStatus();
@@ -326,10 +360,10 @@ absl::Status prepareJob(const TrainRequest &request, Job &job, JobProcesses &pro
 /// What the other processes have from rank 0: the program, and where to resume; and their own data.
 absl::Status followLeader(const TrainRequest &request, Job &job, JobProcesses &processes,
                           const std::string &program, const std::string &resume) {
-  absl::StatusOr<Executable> executable = parseExecutable(program, "the program of rank 0");
-  if (!executable.ok())
-    return withExitCode(executable.status(), ExitCode::Config);
-  job.executable = *std::move(executable);
+  absl::StatusOr<std::vector<Executable>> parts = parseExecutables(program, "the program of rank 0");
+  if (!parts.ok())
+    return withExitCode(parts.status(), ExitCode::Config);
+  job.parts = *std::move(parts);
   if (absl::Status status = openFolder(request, job, processes); !status.ok())
     return status;
   if (!resume.empty()) {
@@ -346,7 +380,7 @@ absl::Status distribute(const TrainRequest &request, Job &job, JobProcesses &pro
   std::string program, resume;
   absl::Status status;
   if (processes.leads()) {
-    absl::StatusOr<std::string> bytes = serializeExecutable(job.executable);
+    absl::StatusOr<std::string> bytes = serializeExecutables(job.parts);
     status = bytes.status();
     program = bytes.ok() ? *std::move(bytes) : std::string();
     resume = job.resume ? job.resume->folder() : std::string();
@@ -386,28 +420,28 @@ absl::Status runJob(const TrainRequest &request, Job &job, JobProcesses &process
 
 bool isExecutableFile(const std::string &file) { return absl::EndsWith(file, ".weft"); }
 
-int64_t memoryLimitOf(const Config &config, int64_t ranks) {
-  const int64_t all = config.launch.memoryLimit ? *config.launch.memoryLimit : machineMemoryLimit();
-  return std::min(all / ranks, config.launch.memoryPerRank.value_or(std::numeric_limits<int64_t>::max()));
+MemoryLimits memoryLimitsOf(const Config &config, int64_t ranks) {
+  return {config.launch.memoryPerRank,
+          config.launch.memoryLimit ? *config.launch.memoryLimit : machineMemoryLimit(), ranks};
 }
 
-std::optional<int64_t> planLimitOf(const Config &config) {
+MemoryLimits planLimitsOf(const Config &config) {
   if (config.launch.memoryPerRank)
-    return config.launch.memoryPerRank;
+    return {config.launch.memoryPerRank, std::nullopt, 1};
   if (!config.launch.memoryLimit && config.parallel.ranks() > kMostLocalRanks)
-    return std::nullopt;
-  return memoryLimitOf(config, config.parallel.ranks());
+    return {};
+  return memoryLimitsOf(config, config.parallel.ranks());
 }
 
 absl::StatusOr<LoadedConfig> executableConfig(const Executable &executable, const std::string &file,
                                               const std::vector<std::string> &overrides,
                                               const std::optional<Launcher> &launcher) {
   const std::string here = std::filesystem::current_path().string();
-  absl::StatusOr<LoadedConfig> compiled = loadConfigText(executable.config, file + ": config", here);
+  absl::StatusOr<LoadedConfig> compiled = loadConfigText(executable.config.str(), file + ": config", here);
   if (!compiled.ok())
     return withExitCode(compiled.status(), ExitCode::Config);
   absl::StatusOr<LoadedConfig> loaded =
-      loadConfigText(executable.config, file + ": config", here, overrides, launcher);
+      loadConfigText(executable.config.str(), file + ": config", here, overrides, launcher);
   if (!loaded.ok())
     return withExitCode(loaded.status(), ExitCode::Config);
   for (const ResumeDifference &difference : compareForResume(compiled->config, loaded->config)) {
@@ -439,7 +473,7 @@ absl::Status trainRun(const TrainRequest &request) {
   if (status.ok())
     status = runJob(request, job, *processes);
   if (processes->areSeparate())
-    status = tellFailure(std::move(status), processes->rank(), job.log);
+    status = tellFailure(status, processes->rank(), job.log, job.told);
   return processes->end(std::move(status));
 }
 

@@ -11,7 +11,7 @@
 #define WEFT_RUNTIME_TRAIN_TRAINRUN_H
 
 #include "runtime/config/ConfigLoader.h"
-#include "runtime/executable/Executable.h"
+#include "runtime/executable/MemoryLimits.h"
 #include "runtime/train/RunOnRanks.h"
 
 #include <functional>
@@ -25,9 +25,9 @@ namespace weft {
 struct CompileRequest {
   std::string output; ///< the executable; empty: only compile and tell where memory goes
   std::string reproducer;
-  int64_t memoryLimit = 0; ///< bytes of each rank
-  int64_t threads = 0;     ///< of each rank, where the run file leaves it to the machine
-  int64_t ranks = 0;       ///< launch.ranks, where the launcher gave it; else 0
+  MemoryLimits limits;
+  int64_t threads = 0; ///< of each rank, where the run file leaves it to the machine
+  int64_t ranks = 0;   ///< launch.ranks, where the launcher gave it; else 0
 };
 
 struct TrainRequest {
@@ -55,13 +55,12 @@ absl::StatusOr<LoadedConfig> executableConfig(const Executable &executable, cons
                                               const std::vector<std::string> &overrides,
                                               const std::optional<Launcher> &launcher = std::nullopt);
 
-/// The memory that each rank of a run here may have: launch.memory_limit, or what the machine gives, over the
-/// ranks that share it, and no more than launch.memory_per_rank.
-int64_t memoryLimitOf(const Config &config, int64_t ranks);
-/// What each rank may have where the job will run, which need not be here: launch.memory_per_rank, else as
-/// above for all ranks of the job; none for more ranks than a machine runs, of which this one's memory says
-/// nothing.
-std::optional<int64_t> planLimitOf(const Config &config);
+/// The memory that a run here may have: launch.memory_limit, or what the machine gives, of `ranks` ranks
+/// together, and launch.memory_per_rank of each.
+MemoryLimits memoryLimitsOf(const Config &config, int64_t ranks);
+/// What there is where the job will run, which need not be here: launch.memory_per_rank, else as above for
+/// all ranks of the job; nothing is known of more ranks than a machine runs.
+MemoryLimits planLimitsOf(const Config &config);
 
 } // namespace weft
 

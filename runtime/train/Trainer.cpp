@@ -7,6 +7,7 @@
 #include "runtime/train/Trainer.h"
 
 #include "runtime/executable/Communication.h"
+#include "runtime/executable/LogicalTime.h"
 #include "runtime/metrics/ConsoleLine.h"
 #include "runtime/metrics/HumanFormat.h"
 #include "runtime/metrics/LossPlot.h"
@@ -19,7 +20,6 @@
 #include "runtime/train/RankAgreement.h"
 #include "runtime/train/SaveOnRanks.h"
 #include "runtime/train/TraceOnRanks.h"
-#include "runtime/train/ValueDump.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -42,6 +42,18 @@ double secondsSince(std::chrono::steady_clock::time_point start) {
 }
 
 } // namespace
+
+StepOrder StepOrder::of(const std::vector<Executable> &parts, const Config &config) {
+  const std::vector<Program> &programs = parts.front().programs;
+  StepOrder order;
+  for (uint32_t program = 0; program < programs.size(); ++program)
+    if (programs[program].name == "step") {
+      order.startTimes = startTimesOf(parts, program);
+      if (!config.train.dump.steps.empty())
+        order.values = namedValues(parts, ProgramHandle{program});
+    }
+  return order;
+}
 
 Trainer::Trainer(TrainerContext theContext, Progress theProgress, StepProgram theStep)
     : context(std::move(theContext)), progress(std::move(theProgress)), step(std::move(theStep)),
@@ -175,10 +187,9 @@ absl::Status Trainer::runWatched() {
     observer = [&watch](const CommandRecord &record) { watch->observe(record); };
   }
   absl::Status status;
-  if (isDumped && leads()) {
+  if (isDumped) {
     status = dump(number, observer);
-  } else if (context.profile && !wasProfiled && !isDumped && !observer &&
-             number >= firstStep + kProfiledStep) {
+  } else if (context.profile && !wasProfiled && !observer && number >= firstStep + kProfiledStep) {
     status = runProfiled(number);
   } else {
     context.executor.setObserver(observer);
@@ -194,13 +205,13 @@ absl::Status Trainer::runWatched() {
   return watched.status();
 }
 
-/// Times the step on all ranks, and holds what the communicator counts against what was compiled.
+/// Times the step on all ranks, and holds what their communicators count against what was compiled.
 absl::Status Trainer::runProfiled(int64_t number) {
   const Executable &executable = context.executor.executable();
   const Program &program = executable.programs[step.handle().index];
   Communicator &communicator = context.communicator;
   RunTimes times(program);
-  absl::StatusOr<TraceClock> clock = startTraceClock(communicator, context.ranksHere == communicator.size());
+  absl::StatusOr<TraceClock> clock = startTraceClock(communicator, context.isOneProcess);
   if (!clock.ok())
     return clock.status();
   const Traffic before = communicator.traffic();
@@ -208,9 +219,8 @@ absl::Status Trainer::runProfiled(int64_t number) {
     return status;
   const Traffic counted = communicator.traffic().since(before);
   wasProfiled = true;
-  context.log.line(profileTable(executable, times));
-  if (executable.mesh.ranks() > 1)
-    context.log.line(compareTraffic(trafficOf(executable, program), counted));
+  if (absl::Status status = tellProfiles(times, counted); !status.ok())
+    return status;
   absl::StatusOr<TraceReport> trace =
       gatherTrace(communicator, executable, times, *clock, {context.folder.path, number});
   if (!trace.ok() || !leads())
@@ -225,15 +235,42 @@ absl::Status Trainer::runProfiled(int64_t number) {
   return absl::OkStatus();
 }
 
+/// Of the first rank that runs each part of the program.
+absl::Status Trainer::tellProfiles(const RunTimes &times, const Traffic &counted) {
+  const Executable &executable = context.executor.executable();
+  const Mesh &mesh = executable.mesh;
+  const int64_t rank = context.communicator.rank();
+  std::string text;
+  if (ownsPart(mesh, rank, {}, mesh.pipelineRank(rank))) {
+    text = profileTable(executable, times);
+    if (mesh.ranks() > 1)
+      absl::StrAppend(
+          &text, "\n",
+          compareTraffic(trafficOf(executable, executable.programs[step.handle().index]), counted));
+  }
+  absl::StatusOr<std::vector<std::string>> texts = gatherTexts(context.communicator, text);
+  if (!texts.ok())
+    return texts.status();
+  for (size_t other = 0; leads() && other < texts->size(); ++other)
+    if (!(*texts)[other].empty())
+      context.log.line(mesh.pipelineRanks() == 1
+                           ? (*texts)[other]
+                           : absl::StrCat("pipeline rank ", mesh.pipelineRank(static_cast<int64_t>(other)),
+                                          ": ", (*texts)[other]));
+  return absl::OkStatus();
+}
+
 absl::Status Trainer::dump(int64_t number, const CommandObserver &observer) {
-  if (absl::Status status = makeFolders(context.folder.dumps()); !status.ok())
+  if (absl::Status status = leads() ? makeFolders(context.folder.dumps()) : absl::OkStatus(); !status.ok())
     return status;
   const std::string file = context.folder.dump(number);
   absl::StatusOr<int64_t> values =
-      dumpStep(context.executor, step, context.config.train.dump.match, file, observer);
+      dumpStep(context.executor, step, {context.order.values, context.config.train.dump.match, file},
+               context.communicator, observer);
   if (!values.ok())
     return values.status();
-  context.log.line(absl::StrCat("dumped ", *values, " values of step ", number, " to ", file));
+  if (leads())
+    context.log.line(absl::StrCat("dumped ", *values, " values of step ", number, " to ", file));
   return absl::OkStatus();
 }
 
@@ -276,7 +313,10 @@ absl::Status Trainer::reportNonFinite(const StepResult &result) {
 /// Which value was the first that is not finite, and the samples that led to it; the same on every rank, told
 /// by the rank on which it came first.
 absl::StatusOr<std::string> Trainer::examineNonFinite() {
-  absl::StatusOr<std::optional<FirstNonFinite>> found = findFirstNonFinite(context.executor, step, scalars);
+  const auto part =
+      static_cast<size_t>(context.executor.executable().mesh.pipelineRank(context.communicator.rank()));
+  absl::StatusOr<std::optional<FirstNonFinite>> found =
+      findFirstNonFinite(context.executor, step, scalars, context.order.startTimes[part]);
   if (!found.ok())
     return found.status();
   const std::optional<FirstNonFinite> &first = *found;
@@ -338,8 +378,7 @@ StepMetrics Trainer::metricsOf(const StepResult &result) {
     record.mfu = achieved / context.peakFlops;
   }
   // Of the ranks in this process, whose resident memory stands beside it.
-  record.memoryBytes =
-      context.ranksHere * static_cast<int64_t>(context.executor.executable().memory.peakBytes());
+  record.memoryBytes = context.peakBytes;
   record.residentBytes = residentBytes().value_or(0);
   record.consumedTokens = progress.step * tokensPerStep;
   record.time = absl::ToDoubleSeconds(absl::Now() - absl::UnixEpoch());

@@ -23,12 +23,22 @@
 #include "runtime/train/RunFolder.h"
 #include "runtime/train/RunLog.h"
 #include "runtime/train/StepProgram.h"
+#include "runtime/train/ValueDump.h"
 
 #include <functional>
 #include <memory>
 #include <optional>
 
 namespace weft {
+
+/// What comes first in a step of the whole job, of which a rank has a part.
+struct StepOrder {
+  std::vector<std::vector<int64_t>> startTimes; ///< by part: LogicalTime.h
+  std::vector<NamedValue> values;               ///< of all parts; none where nothing is to be dumped
+
+  /// Empty for a job without a program `step`.
+  static StepOrder of(const std::vector<Executable> &parts, const Config &config);
+};
 
 /// What a trainer works with. All of it outlives the trainer.
 struct TrainerContext {
@@ -42,7 +52,9 @@ struct TrainerContext {
   RunIdentity identity;
   std::optional<double> flopsPerToken; ///< absent: no mfu
   double peakFlops = 0;                ///< of this job's threads
-  int ranksHere = 1;                   ///< ranks of the job in this process
+  int64_t peakBytes = 0;               ///< planned, of the ranks of the job in this process
+  const StepOrder &order;
+  bool isOneProcess = true;            ///< all ranks are threads of one process
   bool profile = false;                ///< one step, on all ranks
   std::function<bool()> stopRequested; ///< asked after each step
 };
@@ -66,6 +78,7 @@ private:
   absl::Status computeStep(StepResult &result);
   absl::Status runWatched();
   absl::Status runProfiled(int64_t number);
+  absl::Status tellProfiles(const RunTimes &times, const Traffic &counted);
   absl::Status dump(int64_t number, const CommandObserver &observer);
   absl::Status handleAnomalies(const StepResult &result);
   absl::Status reportNonFinite(const StepResult &result);

@@ -145,7 +145,7 @@ std::vector<checkpoint::TensorView> variableViews(const Executor &executor, int6
   for (size_t i = 0; i < variables.size(); ++i) {
     const Variable &variable = variables[i];
     const checkpoint::Slice slice = sliceOf(mesh, variable, rank);
-    if (!ownsPart(mesh, rank, variable.placement) || slice.elements() == 0)
+    if (!ownsPart(mesh, rank, variable.placement, variable.pipelineOwner) || slice.elements() == 0)
       continue;
     checkpoint::TensorView view{
         variable.checkpointName, {variable.type.dtype, slice.size}, executor.variable(i).bytes.data(), {}};
@@ -157,15 +157,16 @@ std::vector<checkpoint::TensorView> variableViews(const Executor &executor, int6
   return views;
 }
 
+absl::Status checkSaved(const std::vector<Executable> &parts, const checkpoint::Checkpoint &checkpoint) {
+  std::vector<std::pair<std::string, TensorType>> expected;
+  for (const Variable *variable : variablesOf(parts))
+    expected.emplace_back(variable->checkpointName, globalType(*variable));
+  return checkpoint.checkTensors(expected);
+}
+
 absl::Status restoreVariables(Executor &executor, const checkpoint::Checkpoint &checkpoint, bool weightsOnly,
                               int64_t rank) {
   const std::vector<Variable> &variables = executor.executable().variables;
-  std::vector<std::pair<std::string, TensorType>> expected;
-  for (const Variable &variable : variables)
-    expected.emplace_back(variable.checkpointName, globalType(variable));
-  if (!weightsOnly)
-    if (absl::Status status = checkpoint.checkTensors(expected); !status.ok())
-      return status;
   for (size_t i = 0; i < variables.size(); ++i) {
     const Variable &variable = variables[i];
     if (weightsOnly && variable.isState)
@@ -213,10 +214,10 @@ void ScalarState::restore() const {
   }
 }
 
-int64_t parameterCount(const Executable &executable) {
+int64_t parameterCount(const std::vector<Executable> &parts) {
   int64_t count = 0;
-  for (const Variable &variable : executable.variables)
-    count += variable.trainable ? globalType(variable).elements() : 0;
+  for (const Variable *variable : variablesOf(parts))
+    count += variable->trainable ? globalType(*variable).elements() : 0;
   return count;
 }
 

@@ -12,6 +12,7 @@
 #include "runtime/checkpoint/Checkpoint.h"
 #include "runtime/checkpoint/CheckpointWriter.h"
 #include "runtime/exec/Executor.h"
+#include "runtime/executable/Parts.h"
 
 #include <cstddef>
 #include <string>
@@ -32,13 +33,15 @@ void initializeVariables(Executor &executor, uint64_t seed, int64_t rank = 0);
 /// The axes of a mesh and their sizes: `d0 = 2, t0 = 2`.
 std::string printMesh(const Mesh &mesh);
 
-/// What this rank saves, under checkpoint names: its parts of the variables, where none of the ranks that
-/// hold the same part is before it. The views are of the executor's memory.
+/// What this rank saves, under checkpoint names: its parts of the variables, where it is the owner of the
+/// ranks that hold the same part. The views are of the executor's memory.
 std::vector<checkpoint::TensorView> variableViews(const Executor &executor, int64_t rank = 0);
 
-/// Fills this rank's parts of all variables from a checkpoint, which must hold exactly these variables,
-/// whatever the mesh that saved them. With `weightsOnly`, what is optimizer state stays as it is, and the
-/// checkpoint may hold more.
+/// OK if a checkpoint holds exactly the variables of a job, whatever the mesh that saved them.
+absl::Status checkSaved(const std::vector<Executable> &parts, const checkpoint::Checkpoint &checkpoint);
+
+/// Fills this rank's parts of its variables from a checkpoint, which may hold more. With `weightsOnly`, what
+/// is optimizer state stays as it is.
 absl::Status restoreVariables(Executor &executor, const checkpoint::Checkpoint &checkpoint, bool weightsOnly,
                               int64_t rank = 0);
 
@@ -56,7 +59,7 @@ private:
 };
 
 /// Trainable elements of the whole model.
-int64_t parameterCount(const Executable &executable);
+int64_t parameterCount(const std::vector<Executable> &parts);
 
 } // namespace weft
 

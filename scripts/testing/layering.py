@@ -3,6 +3,7 @@
     tools -> compiler -> passes -> dialects         tools -> runtime -> kernels
     compiler -> runtime/config                      passes/{fuse,memory} -> kernels (signatures, workspaces)
     passes/emit -> runtime/executable               compiler/interpret -> kernels/reference
+    passes/pipeline/schedules -> runtime/support: what a schedule asks of its shape is checked with the run file
     compiler/validate -> runtime/{exec,device,comm}: what is compiled is run
 runtime/, kernels/ and tools/weft see no MLIR or LLVM. Each violation is named with file and line.
 """

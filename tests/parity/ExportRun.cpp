@@ -90,20 +90,21 @@ absl::Status write(const Contents &contents, const std::string &path) {
 }
 
 absl::Status exportRun(const std::string &file, int64_t steps, const std::string &output) {
-  absl::StatusOr<Executable> executable = readExecutable(file);
-  if (!executable.ok())
-    return executable.status();
+  absl::StatusOr<std::vector<Executable>> parts = readExecutables(file);
+  if (!parts.ok())
+    return parts.status();
+  Executable *executable = &parts->front();
   absl::StatusOr<LoadedConfig> loaded = executableConfig(*executable, file, {});
   if (!loaded.ok())
     return loaded.status();
-  absl::StatusOr<std::unique_ptr<Tokenizer>> tokenizer = loadTokenizer(executable->tokenizer);
+  absl::StatusOr<std::unique_ptr<Tokenizer>> tokenizer = loadTokenizer(executable->tokenizer.str());
   if (!tokenizer.ok())
     return tokenizer.status();
   absl::StatusOr<std::unique_ptr<Device>> device =
       openCpuDevice(executable->target.instructionSet, static_cast<int>(executable->target.threads));
   if (!device.ok())
     return device.status();
-  absl::StatusOr<std::unique_ptr<Executor>> executor = Executor::create(*std::move(executable), **device);
+  absl::StatusOr<std::unique_ptr<Executor>> executor = Executor::create(std::move(*executable), **device);
   if (!executor.ok())
     return executor.status();
   Contents contents;

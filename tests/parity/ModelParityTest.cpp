@@ -187,20 +187,20 @@ TEST_P(ExecutedModel, HasTheLossAndGradientsOfTransformersInFloat32) {
   absl::StatusOr<Compiled> compiled =
       compileJob(loaded.config, loaded.resolvedYaml(), {{std::string(cpu::name(set)), 2}, "", ""});
   ASSERT_TRUE(compiled.ok()) << compiled.status();
-  auto device = openCpuDevice(compiled->executable.target.instructionSet, 2);
+  auto device = openCpuDevice(compiled->parts.front().target.instructionSet, 2);
   ASSERT_TRUE(device.ok()) << device.status();
-  auto executor = Executor::create(compiled->executable, **device);
+  auto executor = Executor::create(compiled->parts.front(), **device);
   ASSERT_TRUE(executor.ok()) << executor.status();
   auto fill = [](const HostTensor &target, const Tensor &source, int64_t part) {
     std::vector<std::byte> bytes = *reference::toBytes(source);
     ASSERT_LE((part + 1) * target.bytes.size(), bytes.size());
     std::copy_n(bytes.begin() + part * target.bytes.size(), target.bytes.size(), target.bytes.begin());
   };
-  for (const Variable &variable : compiled->executable.variables)
+  for (const Variable &variable : compiled->parts.front().variables)
     fill(*(*executor)->variable(variable.name),
          variable.isState ? *reference::makeZeros(variable.type) : value(variable.name, variable.type), 0);
   ProgramHandle step = *(*executor)->program("step");
-  const Program &program = compiled->executable.programs[step.index];
+  const Program &program = compiled->parts.front().programs[step.index];
   for (const ProgramInput &input : program.inputs)
     for (uint32_t part = 0; part < (input.perMicrobatch ? program.microbatches : 1); ++part)
       fill(*(*executor)->input(step, input.name, part), given.at(input.name).value, part);
@@ -211,7 +211,7 @@ TEST_P(ExecutedModel, HasTheLossAndGradientsOfTransformersInFloat32) {
     computed[name] = *reference::fromBytes(*tensor.type, tensor.bytes);
   };
   collect("loss", *(*executor)->output(step, "loss"));
-  for (const Variable &variable : compiled->executable.variables)
+  for (const Variable &variable : compiled->parts.front().variables)
     if (absl::StartsWith(variable.name, kFirstMoment))
       collect(kGradient + std::string(absl::StripPrefix(variable.name, kFirstMoment)),
               *(*executor)->variable(variable.name));

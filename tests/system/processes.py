@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 
 from training import TrainingTest
 
@@ -26,6 +27,16 @@ class ProcessTest(TrainingTest):
 
     def trainProcesses(self, name, *sets, count=4, file="run.yaml", **options):
         return self.passes(*self.processes(count, *self.training(name, *sets, file=file)), **options)
+
+    def ranksOf(self, job):
+        """The processes of the ranks that mpirun has started on this machine, by rank."""
+        found = {}
+        for process in self.passes("pgrep", "-P", job.pid).split():
+            with open(f"/proc/{process}/environ", "rb") as file:
+                rank = re.search(rb"(?:^|\0)OMPI_COMM_WORLD_RANK=(\d+)", file.read())
+            if rank:
+                found[int(rank[1])] = int(process)
+        return found
 
     def tensorFiles(self, name, step):
         """The checksum of each tensor file of a checkpoint."""

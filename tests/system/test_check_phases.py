@@ -54,6 +54,23 @@ class CheckPhasesTest(SystemTest):
             for path in (plain, tied):
                 self.holds(path, *[argument for key in keys for argument in ("--set", f"parallel.{key}")])
 
+    def test_pipelines(self):
+        """Programs of pipeline ranks, side by side, are the program that was cut; and so are their executables."""
+        plain, tied = self.runFile(), self.runFile("tied.yaml", tied=", tie_word_embeddings: true")
+        for keys in (
+            ["pipeline.size=2"],
+            ["pipeline.size=4", "pipeline.schedule=zb_h1", "data_shard=2", "zero=1"],
+            ["pipeline.size=2", "pipeline.schedule=interleaved", "tensor=2", "sequence=true"],
+            ["pipeline.size=2", "pipeline.schedule=zb_v", "data_shard=2", "zero=3"],
+            ["pipeline.size=2", "pipeline.schedule=dualpipe_v", "data_shard=2", "zero=2", "context.size=2", "context.method=ring"],
+        ):
+            for path in (plain, tied):
+                with self.subTest(os.path.basename(path), keys=keys):
+                    self.holds(path, "--set", "model.num_hidden_layers=4",
+                               *[word for key in keys for word in ("--set", f"parallel.{key}")])
+        self.holds(tied, "--set", "model.num_hidden_layers=2", "--set", "train.reduction=canonical", "--set", "parallel.pipeline.size=2",
+                   "--set", "parallel.data_shard=2")
+
     def test_the_canonical_sum(self):
         plain, tied = self.runFile(), self.runFile("tied.yaml", tied=", tie_word_embeddings: true")
         for keys in (["data_shard=1"], ["data_shard=4"], ["data_shard=2", "zero=2", "data_replicate=2"], ["data_shard=8", "zero=3"]):
@@ -80,6 +97,15 @@ class CheckPhasesTest(SystemTest):
         self.assertIn("phase partition changed what", done.stdout)
         self.assertIn("first op that differs:", done.stdout)
         self.assertIn("phase partition is wrong", done.stderr)
+
+    def test_a_broken_cut_is_named(self):
+        for sabotage in ("doubled_microbatch", "lost_microbatch", "lost_message", "zero_message", "lost_term", "overwritten_sum",
+                         "lost_write"):
+            with self.subTest(sabotage):
+                done = self.check(self.runFile(), "--set", "model.num_hidden_layers=2", "--set", "parallel.pipeline.size=2",
+                                  "--sabotage", sabotage)
+                self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+                self.assertIn("phase schedule changed what step computes", done.stdout)
 
     def test_a_broken_executable_is_named(self):
         done = self.check(self.runFile(), "--sabotage", "lost_mask")

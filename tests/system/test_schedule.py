@@ -7,7 +7,7 @@ import xml.etree.ElementTree as xml
 
 from harness import ROOT, SystemTest
 
-NAMES = ("gpipe", "1f1b", "interleaved_1f1b", "zb_h1", "zb_h2", "zb_v", "v_half", "v_min", "dualpipe_v")
+NAMES = ("gpipe", "1f1b", "interleaved", "zb_h1", "zb_h2", "zb_v", "v_half", "v_min", "dualpipe_v")
 CIRCLE = "microbatches 2\nrank 0 | 0F0 0BW0 0F1 0BW1\nrank 1 | 1F0 1F1 1BW0 1BW1\n"
 
 
@@ -87,7 +87,7 @@ class Schedule(SystemTest):
             ("show", "file:none.txt"): "none.txt: ",
             ("show", "file:mine.txt", "--ranks", "3"): "file:mine.txt says its own ranks, stages and microbatches: leave out --ranks",
             ("show", "zb_h1", "--chunks", "2"): "zb_h1: each rank has 1 chunk, not 2",
-            ("show", "auto", "--group-size", "4"): "auto has no groups of microbatches; a group size is for interleaved_1f1b",
+            ("show", "auto", "--group-size", "4"): "auto has no groups of microbatches; a group size is for interleaved",
             ("show", "auto", "--chunks", "2", "--limit", "1"): "Works: 5 or more",
             ("show", "1f1b", "--times", "1,2"): "--times: At least 3 required",
             ("show", "1f1b", "--times", "0,0,0"): "--times: F, B and W take no time; at least one must",

@@ -7,7 +7,7 @@ from harness import ROOT, SystemTest
 
 SHAPE = ("--ranks", "4", "--microbatches", "8")
 PICTURES = {name: (name, *SHAPE) for name in
-            ("gpipe", "1f1b", "interleaved_1f1b", "zb_h1", "zb_h2", "zb_v", "v_half", "v_min", "dualpipe_v")}
+            ("gpipe", "1f1b", "interleaved", "zb_h1", "zb_h2", "zb_v", "v_half", "v_min", "dualpipe_v")}
 PICTURES["auto"] = ("auto", *SHAPE, "--times", "3,4,2", "--transfer", "0.5", "--limit", "6")
 
 

@@ -209,7 +209,7 @@ class Trouble(MeshTest):
         self.write("limited.yaml", self.read("run.yaml") + "launch: {memory_limit: 2 MiB}\n")
         sets = [word for one in self.mesh(FOUR) for word in ("--set", one)]
         self.passes("weft-compile", "limited.yaml", *sets, "-o", "limited.weft")  # checks no limit by itself
-        self.refuses(8, "the limit is 524288 (launch.memory_limit, or what this machine gives, shared by 4 ranks)",
+        self.refuses(8, "the limit is 0.5 MiB (launch.memory_limit over 4 ranks)",
                      *self.training("a", file="limited.weft"))
 
     def testTooLargeAPlanIsRefusedAndEachSuggestionCompiles(self):

@@ -5,8 +5,18 @@ import os
 import re
 import signal
 import subprocess
+import time
 
 from processes import MESHES, ProcessTest
+
+#: What goes over other paths than the collectives of MESHES: shifts along a ring, sums by a tree, and messages between
+#: pipeline ranks, beside data ranks and with two stages on each rank.
+PATHS = {
+    "ring": ("{data_shard: 2, context: {size: 2, method: ring}}",),
+    "canonical": ("{data_replicate: 2, data_shard: 2, zero: 3}", "train.reduction=canonical"),
+    "pipeline": ("{data_shard: 2, zero: 1, pipeline: {size: 2}}",),
+    "zb_v": ("{pipeline: {size: 4, schedule: zb_v}}", "model.num_hidden_layers=6"),
+}
 
 
 class Bits(ProcessTest):
@@ -24,6 +34,22 @@ class Bits(ProcessTest):
                 for step in (25, 50):
                     self.assertEqual(self.tensorFiles(name, step), self.tensorFiles(f"mpi-{name}", step))
                     self.assertEqual(4 if name != "hsdp" else 2, len(self.tensorFiles(name, step)))
+
+    def testSoHaveRingsCanonicalSumsAndPipelines(self):
+        short = ("train.steps=4", "checkpoint.interval=2", "eval.interval=4", "eval.batches=1", "train.micro_batch=1",
+                 "model.num_attention_heads=4", "launch.threads=1")
+        for name, (parallel, *sets) in PATHS.items():
+            with self.subTest(name):
+                words = [word for one in (f"parallel={parallel}", *short, *sets) for word in ("--set", one)]
+                self.passes("weft", "compile", "run.yaml", *words, "-o", "run.weft")
+                self.train(name, file="run.weft")
+                self.trainProcesses(f"mpi-{name}", file="run.weft")
+                self.assertEqual(4, len(self.losses(name)))
+                self.assertEqual(self.curve(name), self.curve(f"mpi-{name}"))
+                self.assertEqual(self.metrics(name)[-1]["val_loss"], self.metrics(f"mpi-{name}")[-1]["val_loss"])
+                for step in (2, 4):
+                    self.assertEqual(self.tensorFiles(name, step), self.tensorFiles(f"mpi-{name}", step))
+                self.assertIn("equal: every bit of", self.passes("weft", "ckpt", "diff", f"runs/{name}", f"runs/mpi-{name}"))
 
     def testEachGoesOnFromTheCheckpointOfTheOther(self):
         for name, parallel in MESHES.items():
@@ -96,6 +122,44 @@ class RunFolder(ProcessTest):
         self.assertEqual(1, errors.count("stopped by a signal"), errors)
         self.assertNotEqual(0, job.returncode)
         self.assertEqual(1, len(self.checkpoints("a")))
+
+
+class Reports(ProcessTest):
+
+    def testNoneEndsBeforeTheSlowestHasReported(self):
+        """Rank 3 is killed, and the log of rank 1 takes nothing for a while. mpirun ends survivors after 2 s, and at once when
+        some of them end before: ranks 0 and 2 have reported, and must not."""
+        os.makedirs(os.path.join(self.folder, "runs/a"))
+        path = os.path.join(self.folder, "runs/a/log-1.txt")
+        os.mkfifo(path)
+        log = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+        self.addCleanup(os.close, log)
+        run = self.mesh(MESHES["both"], "train.steps=100000", "eval.interval=0", "checkpoint.interval=0", "launch.threads=1")
+        job = subprocess.Popen([str(word) for word in self.processes(4, *self.training("a", *run))], cwd=self.folder,
+                               env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(job.kill)
+        for line in job.stdout:
+            if line.startswith("step "):
+                break
+        for size in (4096, 1):
+            with self.assertRaises(BlockingIOError):
+                while True:
+                    os.write(log, b"." * size)
+        os.kill(self.ranksOf(job)[3], signal.SIGKILL)
+        time.sleep(0.9)
+        written = b""
+        while b"lost rank 3" not in written and job.poll() is None:
+            try:
+                written += os.read(log, 65536)
+            except BlockingIOError:
+                time.sleep(0.01)
+        _, errors = job.communicate(timeout=60)
+        for rank in (0, 1, 2):
+            self.assertRegex(errors, rf"(?m)^rank {rank}: lost rank 3, which died: ")
+        self.assertIn(b"rank 1: lost rank 3, which died: ", written)
+        for name in ("log.txt", "log-2.txt"):
+            self.assertEqual(1, self.read(f"runs/a/{name}").count("lost rank 3, which died: "))
+        self.assertNotEqual(0, job.returncode)
 
 
 class Trouble(ProcessTest):

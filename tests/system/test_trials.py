@@ -87,7 +87,9 @@ class TrialsTest(SystemTest):
         output = self.holds("mesh", "--count", "12")
         self.assertRegex(output, r"worst tensor in float64: \S+, \S+")
         self.assertIn("cases with both", output)
+        self.assertRegex(output, r"(?m)^schedules: .*no pipeline \d+")
+        self.assertRegex(output, r"(?m)bits \d+, float32 \d+, float64 \d+$")
 
     def test_mesh_fails_when_something_is_broken(self):
-        for sabotage in ("drop_reduction", "element"):
+        for sabotage in ("drop_reduction", "element", "zero_message", "lost_term"):
             self.fails("mesh", "--count", "4", "--sabotage", sabotage)

@@ -16,6 +16,7 @@ class Ranks(SystemTest):
         for backend in ("local", "mpi"):
             for kind in ("die", "freeze"):
                 self.assertIn(f"  {backend}  {kind}", done.stdout)
+        self.assertIn("  mpi  freeze  in a message\n", done.stdout)
         self.assertTrue(done.stdout.endswith("4 passed, 0 failed\n"), done.stdout)
 
     def testADamagedCheckpointMakesItFail(self):

@@ -6,14 +6,13 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/Compile.h"
 #include "compiler/Pipeline.h"
-#include "kernels/cpu/Cpu.h"
 #include "runtime/config/ConfigLoader.h"
 #include "runtime/executable/ExecutableFile.h"
 #include "runtime/support/ExitCode.h"
 #include "runtime/support/FileText.h"
-#include "runtime/support/Processors.h"
 #include "runtime/tokenizer/Tokenizer.h"
 #include "tools/weft-compile/ScheduleCommand.h"
+#include "tools/weft-compile/Target.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -33,41 +32,10 @@ namespace {
 struct Arguments {
   std::string config, output, printAfter, reproducer, draw;
   std::vector<std::string> overrides, explain, match;
-  int64_t memoryLimit = 0, threads = 0;
+  weft::MemoryLimits limits;
+  int64_t threads = 0;
   std::optional<int64_t> verifiedRanks;
 };
-
-absl::StatusOr<weft::cpu::InstructionSet> chooseInstructionSet(weft::InstructionSetChoice choice) {
-  std::vector<weft::cpu::InstructionSet> supported = weft::cpu::supportedInstructionSets();
-  if (supported.empty())
-    return absl::FailedPreconditionError(
-        "launch.device: this machine has no AVX2, the lowest instruction set of the CPU kernels");
-  switch (choice) {
-  case weft::InstructionSetChoice::Auto:
-    return supported.back();
-  case weft::InstructionSetChoice::Avx2:
-    return weft::cpu::InstructionSet::AVX2;
-  case weft::InstructionSetChoice::Avx512:
-    return weft::cpu::InstructionSet::AVX512;
-  case weft::InstructionSetChoice::Avx512Bf16:
-    return weft::cpu::InstructionSet::AVX512_BF16;
-  }
-  return supported.back();
-}
-
-/// The target of a config on this machine; sets the instruction set of the process.
-absl::StatusOr<weft::Target> openTarget(const weft::Config &config, int64_t threads) {
-  const weft::LaunchConfig &launch = config.launch;
-  absl::StatusOr<weft::cpu::InstructionSet> set = chooseInstructionSet(launch.instructionSet);
-  if (!set.ok())
-    return set.status();
-  if (absl::Status status = weft::cpu::useInstructionSet(*set); !status.ok())
-    return status;
-  const int64_t shared =
-      threads > 0 ? threads : std::max<int64_t>(1, weft::availableProcessors() / config.parallel.ranks());
-  return weft::Target{std::string(weft::cpu::name(*set)),
-                      static_cast<uint32_t>(launch.threads.value_or(shared))};
-}
 
 std::string explain(const std::string &what, const weft::Compiled &compiled) {
   if (what == "memory")
@@ -83,8 +51,10 @@ absl::Status write(weft::Compiled &compiled, const std::string &file) {
   absl::StatusOr<std::unique_ptr<weft::Tokenizer>> tokenizer = weft::createTokenizer("bytes");
   if (!tokenizer.ok())
     return tokenizer.status();
-  compiled.executable.tokenizer = (*tokenizer)->serialize();
-  return weft::writeExecutable(compiled.executable, file);
+  const weft::SharedText serialized = (*tokenizer)->serialize();
+  for (weft::Executable &part : compiled.parts)
+    part.tokenizer = serialized;
+  return weft::writeExecutables(compiled.parts, file);
 }
 
 absl::Status compile(const Arguments &arguments) {
@@ -102,7 +72,7 @@ absl::Status compile(const Arguments &arguments) {
         absl::InvalidArgumentError(absl::StrCat("--print-after: no phase '", arguments.printAfter,
                                                 "'; there are ", absl::StrJoin(phases, ", "))),
         weft::ExitCode::Config);
-  absl::StatusOr<weft::Target> target = openTarget(loaded->config, arguments.threads);
+  absl::StatusOr<weft::Target> target = weft::openTarget(loaded->config, arguments.threads);
   if (!target.ok())
     return weft::withExitCode(target.status(), weft::ExitCode::Config);
   absl::StatusOr<weft::Compiled> compiled =
@@ -117,17 +87,15 @@ absl::Status compile(const Arguments &arguments) {
     if (what != "compilation")
       std::cout << explain(what, *compiled);
   if (arguments.verifiedRanks)
-    std::printf("command lists of %lld of %lld ranks agree: %lld collectives\n",
+    std::printf("command lists of %lld of %lld ranks agree: %lld calls\n",
                 static_cast<long long>(compiled->verifiedRanks),
-                static_cast<long long>(compiled->executable.mesh.ranks()),
+                static_cast<long long>(compiled->parts.front().mesh.ranks()),
                 static_cast<long long>(compiled->verifiedCalls));
   if (!arguments.draw.empty())
     if (absl::Status status = weft::writeFileTextAtomically(arguments.draw, compiled->picture); !status.ok())
       return weft::withExitCode(status, weft::ExitCode::Config);
-  if (arguments.memoryLimit > 0)
-    if (absl::Status status = weft::checkMemoryLimit(loaded->config, *compiled, arguments.memoryLimit);
-        !status.ok())
-      return status;
+  if (absl::Status status = weft::checkMemoryLimit(loaded->config, *compiled, arguments.limits); !status.ok())
+    return status;
   if (!arguments.output.empty()) {
     if (absl::Status status = write(*compiled, arguments.output); !status.ok())
       return status;
@@ -161,7 +129,14 @@ int main(int argc, char **argv) {
   arguments.match = {"*layers.0.*", "*embed*", "*head*", "boundary 0"};
   app.add_option("--match", arguments.match, "Shell patterns of the parameters and boundaries to draw")
       ->capture_default_str();
-  app.add_option("--memory-limit", arguments.memoryLimit, "Refuses a plan that needs more bytes than this");
+  app.add_option("--memory-per-rank", arguments.limits.perRank,
+                 "Refuses a plan that needs more bytes on a rank")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--memory-limit", arguments.limits.shared,
+                 "Refuses a plan that needs more bytes on --memory-ranks ranks together")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--memory-ranks", arguments.limits.ranks, "How many ranks share --memory-limit (default: 1)")
+      ->check(CLI::PositiveNumber);
   app.add_option(
          "--verify-ranks", arguments.verifiedRanks,
          "Ranks whose command lists are held against each other, and a line that says so: the first, the "

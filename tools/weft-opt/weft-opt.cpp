@@ -36,6 +36,7 @@ int main(int argc, char **argv) {
   weft::registerPartitionPass();
   weft::registerSchedulePass();
   weft::registerCutPass();
+  weft::registerVerifyMessagesPass();
   weft::registerFusePass();
   weft::registerMemoryPass();
   if (absl::Status status = weft::cpu::useInstructionSet(weft::cpu::InstructionSet::AVX2); !status.ok())

@@ -94,13 +94,13 @@ absl::StatusOr<std::vector<Tensor>> evaluate(interpret::Types types, Operation *
 absl::StatusOr<std::vector<Tensor>> execute(ModuleOp module, Operation *program,
                                             std::vector<Tensor> arguments, interpret::Variables &variables,
                                             std::vector<std::string> &written) {
-  absl::StatusOr<Executable> executable = executableOf(module);
-  if (!executable.ok())
-    return withExitCode(executable.status(), ExitCode::Config);
+  absl::StatusOr<std::vector<Executable>> parts = partsOf(module);
+  if (!parts.ok())
+    return withExitCode(parts.status(), ExitCode::Config);
   std::vector<std::vector<Tensor>> runs;
   runs.push_back(std::move(arguments));
   absl::StatusOr<std::vector<std::vector<Tensor>>> results =
-      runOnVirtualRanks(*executable, program, runs, variables);
+      runOnVirtualRanks(*parts, program, runs, variables);
   if (!results.ok())
     return results.status();
   written = writtenBy(program);

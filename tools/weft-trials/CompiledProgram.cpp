@@ -21,10 +21,10 @@ FailureOr<CompiledProgram> compileFunction(ModuleOp original) {
   manager.addPass(createMemory());
   if (failed(manager.run(*module)))
     return failure();
-  FailureOr<Executable> executable = emitExecutable(*module);
-  if (failed(executable))
+  FailureOr<std::vector<Executable>> parts = emitExecutables(*module);
+  if (failed(parts))
     return failure();
-  CompiledProgram program{std::move(*executable)};
+  CompiledProgram program{std::move(parts->front())};
   if (auto composites = (*module)->getAttrOfType<DictionaryAttr>("weft.composites"))
     for (NamedAttribute row : composites) {
       ArrayRef<int64_t> pair = cast<DenseI64ArrayAttr>(row.getValue()).asArrayRef();

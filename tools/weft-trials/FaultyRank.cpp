@@ -67,6 +67,32 @@ private:
   std::shared_ptr<Exchange> inner;
 };
 
+/// The fault strikes where a rank may wait.
+class FaultyLine final : public Line {
+public:
+  FaultyLine(std::shared_ptr<FaultyState> state, std::shared_ptr<Line> inner)
+      : state(std::move(state)), inner(std::move(inner)) {}
+
+  absl::Status send(const CollectiveCall &call, const void *from) override {
+    return state->inner ? inner->send(call, from) : state->deadStatus();
+  }
+  absl::Status receive(const CollectiveCall &call, void *to) override {
+    return state->inner ? inner->receive(call, to) : state->deadStatus();
+  }
+  absl::Status finishSend() override {
+    absl::Status status = state->come();
+    return status.ok() ? inner->finishSend() : status;
+  }
+  absl::Status finishReceive() override {
+    absl::Status status = state->come();
+    return status.ok() ? inner->finishReceive() : status;
+  }
+
+private:
+  std::shared_ptr<FaultyState> state;
+  std::shared_ptr<Line> inner;
+};
+
 class FaultyCommunicator final : public Communicator {
 public:
   explicit FaultyCommunicator(std::shared_ptr<FaultyState> state) : state(std::move(state)) {}
@@ -109,6 +135,14 @@ public:
     if (!inner.ok())
       return inner.status();
     return std::make_shared<FaultyExchange>(state, *std::move(inner));
+  }
+  absl::StatusOr<std::shared_ptr<Line>> line(int64_t peer) override {
+    if (!state->inner)
+      return state->deadStatus();
+    absl::StatusOr<std::shared_ptr<Line>> inner = state->inner->line(peer);
+    if (!inner.ok())
+      return inner.status();
+    return std::make_shared<FaultyLine>(state, *std::move(inner));
   }
   absl::Status exchangeStatus() const override {
     return state->inner ? state->inner->exchangeStatus() : state->deadStatus();

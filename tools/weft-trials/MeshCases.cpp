@@ -1,6 +1,8 @@
 #include "tools/weft-trials/MeshCases.h"
 
 #include "runtime/config/ConfigChecks.h"
+#include "runtime/config/StageLayout.h"
+#include "runtime/support/ScheduleShape.h"
 #include "tools/weft-trials/Random.h"
 
 #include "absl/strings/str_cat.h"
@@ -11,6 +13,7 @@
 namespace weft::trials {
 namespace {
 
+/// Of a stage; beside a pipeline half of them.
 constexpr int64_t kMostRanks = 16;
 
 struct SmallModel {
@@ -50,12 +53,39 @@ void drawContext(Random &random, Config &config, int64_t mostRanks) {
     config.parallel.context = random.chooseFrom(works);
 }
 
+/// Some pipelines need more layers than the small model has.
+void drawPipeline(Random &random, const SmallModel &model, Config &config) {
+  config.model.numHiddenLayers = model.layers;
+  if (random.chance(0.5))
+    return;
+  PipelineConfig &pipeline = config.parallel.pipeline;
+  pipeline.size = random.integer(2, 4);
+  const auto &all = schedules::scheduleDemands();
+  const int64_t which = random.integer(0, std::ssize(all));
+  pipeline.schedule = which == std::ssize(all) ? "auto" : std::string(all[which].name);
+  const int64_t stages = pipeline.size * *stagesOfRank(pipeline);
+  config.model.numHiddenLayers = std::max(model.layers, stages - 2 + random.integer(0, 1));
+  if (random.chance(0.5))
+    pipeline.layout = std::to_string(stages);
+}
+
+/// At least what the schedule of a pipeline asks for.
+int64_t drawMicrobatches(Random &random, const PipelineConfig &pipeline) {
+  if (pipeline.size == 1)
+    return random.integer(1, 2);
+  const schedules::ScheduleDemands *demands = schedules::findScheduleDemands(pipeline.schedule);
+  const int64_t fewest = demands ? demands->fewestPerRank * pipeline.size : 0;
+  return std::max(fewest, random.integer(1, 2 * pipeline.size + 1));
+}
+
 void drawParallel(Random &random, const SmallModel &model, Config &config) {
   ParallelConfig &parallel = config.parallel;
   parallel = {};
-  parallel.tensor = drawDivisor(random, model.heads, kMostRanks);
+  drawPipeline(random, model, config);
+  int64_t left = parallel.pipeline.size > 1 ? kMostRanks / 2 : kMostRanks;
+  parallel.tensor = drawDivisor(random, model.heads, left);
   parallel.sequence = parallel.tensor > 1 && model.sequence % parallel.tensor == 0 && random.chance(0.6);
-  int64_t left = kMostRanks / parallel.tensor;
+  left /= parallel.tensor;
   if (random.chance(0.6))
     drawContext(random, config, left);
   left /= parallel.context.size;
@@ -87,14 +117,15 @@ MeshCase drawMeshCase(uint64_t seed) {
   do
     drawParallel(random, model, config);
   while (config.parallel.ranks() == 1);
-  int64_t microBatches = random.integer(1, 2);
+  int64_t microBatches = drawMicrobatches(random, config.parallel.pipeline);
   config.train.microBatch = random.integer(1, 2);
   config.train.globalBatch = config.train.microBatch * config.parallel.dataRanks() * microBatches;
   config.train.steps = 5;
   bool isAdam = random.chance(0.5);
   config.optimizer.kind = isAdam ? OptimizerKind::Adamw : OptimizerKind::Sgd;
-  // Small enough that five steps do not amplify the rounding of the first.
-  config.optimizer.lr = isAdam ? 0.01 : 0.3;
+  // Small enough that five steps do not amplify the rounding of the first, which deeper models do more.
+  const double depth = static_cast<double>(config.model.numHiddenLayers) / static_cast<double>(model.layers);
+  config.optimizer.lr = (isAdam ? 0.01 : 0.3) / depth;
   config.optimizer.epsilon = 1e-3;
   if (random.chance(0.3))
     config.loss.labelSmoothing = 0.1, config.loss.zLoss = 1e-3;
@@ -121,11 +152,22 @@ MeshCase drawMeshCase(uint64_t seed) {
   note(item.attention.packed, "packed");
   note(item.attention.sinks, "sinks");
   note(microBatches > 1, "microbatches");
+  if (parallel.pipeline.size > 1) {
+    const bool isSplit = parallel.pipeline.schedule != "gpipe" && parallel.pipeline.schedule != "1f1b" &&
+                         parallel.pipeline.schedule != "interleaved";
+    note(true, isSplit ? "pipeline B W" : "pipeline BW");
+    note(*stagesOfRank(parallel.pipeline) > 1, "two stages");
+  }
   note(isAdam, "adamw");
   note(config.loss.zLoss > 0, "z-loss");
   item.text = absl::StrCat(model.name, ", data_replicate ", parallel.dataReplicate, ", data_shard ",
                            parallel.dataShard, ", tensor ", parallel.tensor, ", context ",
-                           parallel.context.size, ": ", absl::StrJoin(item.features, ", "));
+                           parallel.context.size, ", pipeline ", parallel.pipeline.size,
+                           parallel.pipeline.size > 1
+                               ? absl::StrCat(" (", parallel.pipeline.schedule, ", layout ",
+                                              parallel.pipeline.layout, ", ", microBatches, " microbatches)")
+                               : "",
+                           ": ", absl::StrJoin(item.features, ", "));
   return item;
 }
 

@@ -1,8 +1,8 @@
 //===- MeshCases.h - Small models on random meshes --------------------------===//
 //
-// Case S: model number S modulo 4, and a mesh of up to 16 ranks, ZeRO level, sequence parallelism, method of
-// context parallelism, masks of attention, microbatches and optimizer drawn from S. Sizes are small and
-// mostly odd, so parts are uneven.
+// Case S: model number S modulo 4, and a mesh of up to 32 ranks, ZeRO level, sequence parallelism, method of
+// context parallelism, pipeline and its schedule, masks of attention, microbatches and optimizer drawn from
+// S. Sizes are small and mostly odd, so parts are uneven.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_TOOLS_WEFT_TRIALS_MESHCASES_H

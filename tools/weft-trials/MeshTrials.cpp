@@ -1,9 +1,10 @@
 //===- MeshTrials.cpp - Every mesh trains as one device does ----------------===//
 //
 // Each case trains five steps of a small model three times: the global program, interpreted in float64 (one
-// device); the local program, interpreted on virtual ranks; the compiled executable, in float32 on ranks that
-// are threads. Outputs, gradients and updates are compared by the norms of the invariants: 1e-9 and 1e-5;
-// where five steps amplify rounding beyond that on one device too, at most twice as much on the mesh.
+// device); the local program, of a pipeline those of its ranks, interpreted on virtual ranks; the compiled
+// executable, in float32 on ranks that are threads. Outputs, gradients and updates are compared by the norms
+// of the invariants: 1e-9 and 1e-5; where five steps amplify rounding beyond that on one device too, at most
+// twice as much on the mesh. A pipeline has the bits of the same mesh without one.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Pipeline.h"
@@ -22,6 +23,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <cstdio>
@@ -51,7 +53,8 @@ FailureOr<Levels> compileCase(MLIRContext &context, const Config &config, const 
   phases.observe = [&](StringRef phase, ModuleOp after) {
     if (phase == "update")
       levels.global = after.clone();
-    if (phase == "partition")
+    // A pipeline's local programs are those of its ranks, side by side.
+    if (phase == (config.parallel.pipeline.size > 1 ? "schedule" : "partition"))
       levels.local = after.clone();
   };
   if (failed(runPhases(*module, config, phases)))
@@ -85,6 +88,8 @@ public:
     if (absl::Status status = compare(item, seed); !status.ok())
       report.fail(absl::StrCat(item.text, ": ", std::string(status.message()), diagnostics.text()));
     report.endCase();
+    schedules[item.config.parallel.pipeline.size > 1 ? item.config.parallel.pipeline.schedule
+                                                     : "no pipeline"] += 1;
     std::set<std::string> features = item.features;
     features.insert(absl::StrCat("model ", seed % kMeshModels)); // they exclude each other
     coverage.add(features);
@@ -92,6 +97,7 @@ public:
 
   int close() {
     std::printf("%s", coverage.table().c_str());
+    std::printf("schedules: %s\n", absl::StrJoin(schedules, ", ", absl::PairFormatter(" ")).c_str());
     absl::PrintF("worst tensor in float64: %.2g, %s (%s)\n", worst.exact.error, worst.exact.name,
                  worst.exactCase);
     absl::PrintF("worst tensor in float32: %.2g, %s (%s)\n", worst.float32.error, worst.float32.name,
@@ -139,6 +145,22 @@ private:
     }
     report.compare("float32", float32.error, bound, absl::StrCat(float32.name, " of ", item.text));
     keepWorst(float32, item.text, worst.float32, worst.float32Case);
+    return item.config.parallel.pipeline.size > 1 ? compareBits(item, *start, *ran) : absl::OkStatus();
+  }
+
+  /// The same mesh without the pipeline, to the last bit.
+  absl::Status compareBits(const MeshCase &item, const Start &start, const Trajectory &pipeline) {
+    Config config = item.config;
+    config.parallel.pipeline = PipelineConfig();
+    FailureOr<Levels> levels = compileCase(context, config, item.attention);
+    if (failed(levels))
+      return absl::InternalError("cannot be compiled without the pipeline: ");
+    absl::StatusOr<Trajectory> ran = executeSteps(*levels->planned, start, false);
+    if (!ran.ok())
+      return ran.status();
+    const Difference bits = worstDifference(*ran, pipeline);
+    report.compare("bits", bits.error == 0 ? 0 : 1, 0.5,
+                   absl::StrCat(bits.name, " without the pipeline of ", item.text));
     return absl::OkStatus();
   }
 
@@ -163,22 +185,24 @@ private:
   Report report;
   Coverage coverage;
   Worst worst;
+  std::map<std::string, int64_t> schedules; ///< cases of each
   int64_t roundedCases = 0; ///< whose float32 rounding is more than the bound on one device too
 };
 
 bool isSabotage(const std::string &name) {
   const Sabotage *broken = findSabotage(name);
-  return name.empty() || name == "element" || (broken && broken->phase == "partition");
+  return name.empty() || name == "element" ||
+         (broken && (broken->phase == "partition" || broken->phase == "schedule"));
 }
 
 } // namespace
 
 int runMeshTrials(const Options &options) {
   if (!isSabotage(options.sabotage)) {
-    std::fprintf(
-        stderr,
-        "mesh: --sabotage takes element, or one of weft-run --sabotage that breaks partition, not %s\n",
-        options.sabotage.c_str());
+    std::fprintf(stderr,
+                 "mesh: --sabotage takes element, or one of weft-run --sabotage that breaks partition or "
+                 "schedule, not %s\n",
+                 options.sabotage.c_str());
     return 2;
   }
   std::vector<cpu::InstructionSet> sets = cpu::supportedInstructionSets();

@@ -112,16 +112,16 @@ private:
     manager.addPass(createFuse());
     if (failed(manager.run(local)))
       return absl::InternalError("cannot be compiled: ");
-    absl::StatusOr<Executable> executable = executableOf(local);
-    if (!executable.ok())
-      return executable.status();
+    absl::StatusOr<std::vector<Executable>> parts = partsOf(local);
+    if (!parts.ok())
+      return parts.status();
     interpret::Variables none;
     absl::StatusOr<std::vector<std::vector<Tensor>>> ran =
-        runOnVirtualRanks(*executable, *local.getOps<sched::ProgramOp>().begin(), {item.inputs}, none);
+        runOnVirtualRanks(*parts, *local.getOps<sched::ProgramOp>().begin(), {item.inputs}, none);
     if (!ran.ok())
       return absl::InternalError(absl::StrCat("on virtual ranks: ", std::string(ran.status().message())));
     compareAll("float32", item, whole, ran->front(), kFloat32Bound, kTermRounding, worstFloat32);
-    int64_t sent = trafficOf(*executable, executable->programs.front()).bytes();
+    int64_t sent = trafficOf(parts->front(), parts->front().programs.front()).bytes();
     report.compare(
         "bytes", std::abs(static_cast<double>(sent - item.bytesSent())), 0,
         absl::StrCat(item.text, ": a rank sends ", sent, " bytes, by the formula ", item.bytesSent()));

@@ -60,14 +60,14 @@ FailureOr<Start> drawStart(ModuleOp module, int64_t steps, uint64_t seed) {
     return failure();
   Start start{*std::move(variables), {}};
   for (int64_t number = 0; number < steps; ++number) {
-    std::vector<Tensor> &inputs = start.inputs.emplace_back();
+    std::map<std::string, Tensor> &inputs = start.inputs.emplace_back();
     for (const interpret::ProgramInput &input : interpret::inputsOf(step.getOperation())) {
       absl::StatusOr<Tensor> value =
           interpret::generate(*input.wholeType(), absl::StrCat(input.name, "/", number), seed,
                               interpret::integerBound(input.values, 16));
       if (!value.ok())
         return step.emitOpError() << std::string(value.status().message());
-      inputs.push_back(*std::move(value));
+      inputs[input.name] = *std::move(value);
     }
   }
   return start;
@@ -76,25 +76,41 @@ FailureOr<Start> drawStart(ModuleOp module, int64_t steps, uint64_t seed) {
 std::map<std::string, Tensor> updatesOf(ModuleOp module, const interpret::Variables &before,
                                         const interpret::Variables &after) {
   std::map<std::string, Tensor> updates;
-  for (auto parameter : module.getOps<nn::ParameterOp>()) {
+  // Of a pipeline each rank has its own, in a module of its own.
+  module.walk([&](nn::ParameterOp parameter) {
     std::string name = parameter.getSymName().str();
     Tensor update = after.at(name);
     for (size_t i = 0; i < update.reals.size(); ++i)
       update.reals[i] -= before.at(name).reals[i];
     updates["update of " + name] = std::move(update);
-  }
+  });
   return updates;
 }
 
+/// The program that trains, at any level.
+static Operation *stepOf(ModuleOp module) {
+  return *llvm::find_if(interpret::programsOf(module),
+                        [](Operation *program) { return interpret::programName(program) == "step"; });
+}
+
+/// The inputs of a run in the order in which the program has them, and without those that it lost.
+static std::vector<Tensor> inputsFor(Operation *program, const std::map<std::string, Tensor> &inputs) {
+  std::vector<Tensor> ordered;
+  for (const interpret::ProgramInput &input : interpret::inputsOf(program))
+    ordered.push_back(inputs.at(input.name));
+  return ordered;
+}
+
 FailureOr<Trajectory> interpretSteps(ModuleOp module, const Start &start) {
-  auto step = module.lookupSymbol<nn::StepOp>("step");
+  Operation *step = stepOf(module);
   Trajectory trajectory;
   interpret::Variables variables = start.variables;
   std::vector<std::string> names = interpret::outputNames(step);
   for (auto [number, inputs] : llvm::enumerate(start.inputs)) {
     GradientObserver observer;
     interpret::Interpreter interpreter(interpret::Types::Exact, number == 0 ? &observer : nullptr);
-    FailureOr<std::vector<Tensor>> outputs = interpreter.run(step, inputs, variables);
+    FailureOr<std::vector<Tensor>> outputs =
+        interpret::runProgram(interpreter, step, inputsFor(step, inputs), variables);
     if (failed(outputs))
       return failure();
     for (auto [name, value] : llvm::zip_equal(names, *outputs))
@@ -107,15 +123,16 @@ FailureOr<Trajectory> interpretSteps(ModuleOp module, const Start &start) {
 }
 
 absl::StatusOr<Trajectory> executeSteps(ModuleOp planned, const Start &start, bool losesAnElement) {
-  absl::StatusOr<Executable> executable = executableOf(planned);
-  if (!executable.ok())
-    return executable.status();
-  Operation *step = *llvm::find_if(interpret::programsOf(planned), [](Operation *program) {
-    return interpret::programName(program) == "step";
-  });
+  absl::StatusOr<std::vector<Executable>> parts = partsOf(planned);
+  if (!parts.ok())
+    return parts.status();
+  Operation *step = stepOf(planned);
   interpret::Variables variables = start.variables;
+  std::vector<std::vector<Tensor>> runs;
+  for (const std::map<std::string, Tensor> &inputs : start.inputs)
+    runs.push_back(inputsFor(step, inputs));
   absl::StatusOr<std::vector<std::vector<Tensor>>> outputs =
-      runOnVirtualRanks(*executable, step, start.inputs, variables, {losesAnElement});
+      runOnVirtualRanks(*parts, step, runs, variables, {losesAnElement});
   if (!outputs.ok())
     return outputs.status();
   Trajectory trajectory;

@@ -21,17 +21,16 @@ struct Trajectory {
   std::map<std::string, Tensor> updates;   ///< whole, of parameters
 };
 
-/// What is common to every run of a case: its start, and the inputs of each step in the order of the step's
-/// inputs, whole.
+/// What is common to every run of a case: its start, and the inputs of each step by name, whole.
 struct Start {
   interpret::Variables variables;
-  std::vector<std::vector<Tensor>> inputs;
+  std::vector<std::map<std::string, Tensor>> inputs;
 };
 
 /// Seeded values for `steps` steps of the module's nn.step @step, in the global view.
 mlir::FailureOr<Start> drawStart(mlir::ModuleOp module, int64_t steps, uint64_t seed);
 
-/// Interprets the steps exactly, in the global or the local view.
+/// Interprets the steps exactly, in the global or the local view, also once they are cut into stages.
 mlir::FailureOr<Trajectory> interpretSteps(mlir::ModuleOp module, const Start &start);
 
 /// Runs the steps of a module that has been through all phases with the executor, on virtual ranks; see

@@ -34,8 +34,7 @@ static void compile(const CompileCommandOptions &options) {
   if (!loaded.ok())
     failCommand(withExitCode(loaded.status(), ExitCode::Config));
   std::vector<std::string> arguments = {options.file};
-  if (std::optional<int64_t> limit = planLimitOf(loaded->config))
-    arguments.insert(arguments.end(), {"--memory-limit", std::to_string(*limit)});
+  addMemoryLimits(planLimitsOf(loaded->config), arguments);
   const auto add = [&](const char *option, const std::string &value) {
     if (!value.empty())
       arguments.insert(arguments.end(), {option, value});

@@ -48,6 +48,14 @@ static absl::Status statusOfChild(int status) {
   return withExitCode(absl::AbortedError(""), ExitCode::Config);
 }
 
+void addMemoryLimits(const MemoryLimits &limits, std::vector<std::string> &arguments) {
+  if (limits.perRank)
+    arguments.insert(arguments.end(), {"--memory-per-rank", std::to_string(*limits.perRank)});
+  if (limits.shared)
+    arguments.insert(arguments.end(), {"--memory-limit", std::to_string(*limits.shared), "--memory-ranks",
+                                       std::to_string(limits.ranks)});
+}
+
 absl::Status runCompiler(const std::vector<std::string> &arguments, bool quiet) {
   const std::string beside = compilerBesideThisProgram();
   const std::string program = beside.empty() ? "weft-compile" : beside;

@@ -7,12 +7,17 @@
 #ifndef WEFT_TOOLS_WEFT_COMPILERPROCESS_H
 #define WEFT_TOOLS_WEFT_COMPILERPROCESS_H
 
+#include "runtime/executable/MemoryLimits.h"
+
 #include "absl/status/status.h"
 
 #include <string>
 #include <vector>
 
 namespace weft {
+
+/// The arguments that hand limits of memory on.
+void addMemoryLimits(const MemoryLimits &limits, std::vector<std::string> &arguments);
 
 /// Runs weft-compile with these arguments. `quiet` drops what it prints on standard output. A child that
 /// failed has said why on standard error: the status then has an empty message and the child's exit code.

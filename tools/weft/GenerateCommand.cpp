@@ -37,6 +37,9 @@ static absl::Status generate(const GenerateCommandOptions &options, OpenedRun &r
   config.temperature = options.temperature.value_or(config.temperature);
   config.topK = options.topK.value_or(config.topK);
   config.seed = options.seed.value_or(config.seed);
+  absl::StatusOr<int64_t> length = textLengthOf(run.parts);
+  if (!length.ok())
+    return length.status();
   bool begun = false;
   const auto show = [&](std::string_view text) {
     if (!begun)
@@ -47,7 +50,7 @@ static absl::Status generate(const GenerateCommandOptions &options, OpenedRun &r
   // All ranks compute the same logits and so sample the same tokens; one of them shows what they are.
   absl::Status status = runOpened(run, processes, [&](Executor &executor, Communicator &communicator) {
     return generateText(
-        executor, communicator.rank(), *run.tokenizer, config,
+        executor, communicator.rank(), *length, *run.tokenizer, config,
         communicator.rank() == 0 ? std::function<void(std::string_view)>(show) : [](std::string_view) {});
   });
   if (begun)

@@ -15,8 +15,8 @@
 namespace weft {
 
 static absl::Status compile(const TrainRequest &train, const CompileRequest &request) {
-  std::vector<std::string> arguments = {train.file, "--memory-limit", std::to_string(request.memoryLimit),
-                                        "--threads", std::to_string(request.threads)};
+  std::vector<std::string> arguments = {train.file, "--threads", std::to_string(request.threads)};
+  addMemoryLimits(request.limits, arguments);
   if (request.ranks > 0)
     arguments.insert(arguments.end(), {"--set", "launch.ranks=" + std::to_string(request.ranks)});
   for (const std::string &override : train.overrides)

@@ -136,10 +136,9 @@ absl::Status checkTimes(const ActionTimes &times) {
 } // namespace
 
 absl::StatusOr<AutoSchedule> searchSchedule(const AutoRequest &request) {
-  if (request.chunks != 1 && request.chunks != 2)
-    return absl::InvalidArgumentError(
-        absl::StrCat("auto: ", request.chunks,
-                     " chunks a rank. Works: 1, or 2 (there and back); interleaved_1f1b takes more"));
+  if (request.chunks < 1 || request.chunks > mostChunksOfAuto)
+    return absl::InvalidArgumentError(absl::StrCat(
+        "auto: ", request.chunks, " chunks a rank. Works: 1, or 2 (there and back); interleaved takes more"));
   if (request.heldLimit < 1)
     return absl::InvalidArgumentError("auto: a rank must hold at least 1 microbatch from its F to its W");
   if (absl::Status status = checkTimes(request.times); !status.ok())

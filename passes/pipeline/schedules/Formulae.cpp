@@ -19,7 +19,7 @@ std::optional<Formula> formulaOf(const PipelineSchedule &schedule, const ActionT
     return Formula{"(p-1)(F+B+W)", behind * all, "m", m, true, true, "arXiv:1811.06965"};
   if (name == "1f1b")
     return Formula{"(p-1)(F+B+W)", behind * all, "p", p, true, m >= p, "arXiv:2104.04473"};
-  if (name == "interleaved_1f1b")
+  if (name == "interleaved")
     return Formula{"(p-1)(F+B+W)/v", behind * all / v,  "vp+p-1", v * p + behind, true,
                    m >= 2 * p,       "arXiv:2104.04473"};
   if (name == "zb_h1")

@@ -8,6 +8,7 @@
 #define WEFT_PASSES_PIPELINE_SCHEDULES_GENERATORS_H
 
 #include "passes/pipeline/schedules/PipelineSchedule.h"
+#include "runtime/support/ScheduleShape.h"
 
 #include "absl/status/statusor.h"
 
@@ -15,21 +16,8 @@
 
 namespace weft::schedules {
 
-struct ScheduleShape {
-  int ranks = 1;
-  int microbatches = 1;
-  int chunks = 0;    ///< stages of each rank; 0: what the schedule is made for
-  int groupSize = 0; ///< interleaved_1f1b: microbatches that pass a chunk together; 0: ranks
-};
-
-struct ScheduleKind {
-  std::string_view name;
-  std::string_view summary;
-  std::string_view source;
+struct ScheduleKind : ScheduleDemands {
   StageLayout layout;
-  int chunks;        ///< of each rank, when the shape does not say
-  bool hasAnyChunks; ///< else that number alone
-  int fewestPerRank; ///< microbatches for each rank, at least; 0: one in all
   PipelineSchedule (*generate)(const ScheduleShape &shape); ///< of a shape that checkShape accepts
 };
 
@@ -38,9 +26,6 @@ const std::vector<ScheduleKind> &scheduleKinds();
 
 /// NOT_FOUND with the known names.
 absl::StatusOr<ScheduleKind> findScheduleKind(std::string_view name);
-
-/// INVALID_ARGUMENT with what would work.
-absl::Status checkShape(const ScheduleKind &kind, const ScheduleShape &shape);
 
 /// The named schedule, complete and without a circle.
 absl::StatusOr<PipelineSchedule> generateSchedule(std::string_view name, const ScheduleShape &shape);

@@ -41,7 +41,7 @@ Order orderOf(int chunks, int microbatches, int groupSize) {
 
 PipelineSchedule interleaved(const ScheduleShape &shape) {
   PipelineSchedule schedule =
-      makeSchedule("interleaved_1f1b", shape.ranks, shape.chunks, shape.microbatches, StageLayout::Loop);
+      makeSchedule("interleaved", shape.ranks, shape.chunks, shape.microbatches, StageLayout::Loop);
   const Order order =
       orderOf(shape.chunks, shape.microbatches, shape.groupSize == 0 ? shape.ranks : shape.groupSize);
   const int turns = shape.chunks * shape.microbatches;

@@ -1,9 +1,9 @@
 //===- MessageOrder.h - Where messages begin and are waited for -----------------===//
 //
 // A schedule says in which order a rank computes. Here come the messages between stages of different ranks: a
-// send begins behind the action that gives it; its receive begins before the action at which the receiver then
-// is, so that it is never late. The action that needs a message waits for it, and for all that the same rank
-// sent before it; a send is waited for before the first action behind its arrival. All of it follows one
+// send begins behind the action that gives it; its receive begins before the action at which the receiver
+// then is, so that it is never late. The action that needs a message waits for it, and for all that the same
+// rank sent before it; a send is waited for before the first action behind its arrival. All of it follows one
 // simulated time, in which nothing waits for what comes later: so ranks that run these lists cannot wait for
 // each other in a circle.
 //

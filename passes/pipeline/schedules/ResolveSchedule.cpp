@@ -57,8 +57,7 @@ absl::Status unknownSchedule(const std::string &word) {
 absl::StatusOr<ResolvedSchedule> resolveAuto(const ScheduleRequest &request) {
   const ScheduleShape &shape = request.shape;
   if (shape.groupSize != 0)
-    return absl::InvalidArgumentError(
-        "auto has no groups of microbatches; a group size is for interleaved_1f1b");
+    return absl::InvalidArgumentError("auto has no groups of microbatches; a group size is for interleaved");
   const int chunks = shape.chunks == 0 ? 1 : shape.chunks;
   absl::StatusOr<AutoSchedule> found =
       searchSchedule({shape.ranks, shape.microbatches, chunks,

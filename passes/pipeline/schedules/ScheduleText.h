@@ -14,14 +14,13 @@
 #define WEFT_PASSES_PIPELINE_SCHEDULES_SCHEDULETEXT_H
 
 #include "passes/pipeline/schedules/PipelineSchedule.h"
+#include "runtime/support/ScheduleShape.h"
 
 #include "absl/status/statusor.h"
 
 #include <string_view>
 
 namespace weft::schedules {
-
-inline constexpr int mostRanks = 4096, mostStages = 16384, mostMicrobatches = 65536;
 
 /// INVALID_ARGUMENT with `FILE:LINE:COLUMN: what`; the schedule's name is `file`. Actions are in range and on
 /// the rank of their stage; the rest is verifySchedule's.

@@ -1,6 +1,6 @@
 #include "runtime/comm/mpi/MpiCommunicator.h"
 
-#include "runtime/comm/mpi/MpiChannel.h"
+#include "runtime/comm/mpi/MpiLine.h"
 
 #include <numeric>
 
@@ -52,6 +52,13 @@ absl::StatusOr<std::shared_ptr<Exchange>> MpiCommunicator::exchange(std::span<co
   if (!channel.ok())
     return channel.status();
   return std::make_shared<MpiExchange>(group, **channel, true);
+}
+
+absl::StatusOr<std::shared_ptr<Line>> MpiCommunicator::line(int64_t peer) {
+  absl::StatusOr<int> other = checkPeer(peer);
+  if (!other.ok())
+    return other.status();
+  return std::make_shared<MpiLine>(group, group->line(*other));
 }
 
 absl::Status MpiCommunicator::exchangeStatus() const { return group->keptFailure(); }

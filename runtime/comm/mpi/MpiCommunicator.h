@@ -44,6 +44,7 @@ public:
   void enter(Phase phase, int64_t step) override;
   void abort(absl::Status cause) override;
   absl::StatusOr<std::shared_ptr<Exchange>> exchange(std::span<const int64_t> ranks) override;
+  absl::StatusOr<std::shared_ptr<Line>> line(int64_t peer) override;
   absl::Status exchangeStatus() const override;
   Traffic traffic() const override;
 

@@ -2,6 +2,7 @@
 
 #include "runtime/comm/CallText.h"
 #include "runtime/comm/mpi/MpiChannel.h"
+#include "runtime/comm/mpi/MpiLine.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -93,7 +94,10 @@ absl::StatusOr<std::shared_ptr<MpiGroup>> MpiGroup::create(MPI_Comm parent, cons
 }
 
 MpiGroup::MpiGroup(MPI_Comm calls, MPI_Comm words, int rank, int size, const MpiOptions &options)
-    : options(options), own(rank), ranks(size), calls(calls), words(words), control(words, rank, size) {}
+    : options(options), own(rank), ranks(size), calls(calls), words(words), control(words, rank, size),
+      all(static_cast<size_t>(size)) {
+  std::iota(all.begin(), all.end(), 0);
+}
 
 MpiGroup::~MpiGroup() {
   std::lock_guard<std::mutex> lock(mpiLock());
@@ -140,8 +144,6 @@ absl::StatusOr<MPI_Comm> MpiGroup::formChannel(const std::vector<int> &members) 
         return status;
     }
   }
-  std::vector<int> all(static_cast<size_t>(ranks));
-  std::iota(all.begin(), all.end(), 0);
   CollectiveCall first;
   first.detail = "the first meeting";
   if (watch != nullptr)
@@ -165,6 +167,14 @@ absl::StatusOr<MPI_Comm> MpiGroup::formChannel(const std::vector<int> &members) 
   return formed;
 }
 
+MpiLineState &MpiGroup::line(int peer) {
+  std::unique_ptr<MpiLineState> &line = lines[peer];
+  if (!line)
+    line = std::make_unique<MpiLineState>(
+        MpiLineState{MpiLineEnd(own, peer, own, options, calls), MpiLineEnd(peer, own, own, options, calls)});
+  return *line;
+}
+
 absl::Status MpiGroup::enter(const CollectiveCall &call, uint64_t number, std::span<const int> members,
                              const MpiWait &what, bool isKept) {
   std::lock_guard<std::mutex> lock(mpiLock());
@@ -179,8 +189,10 @@ absl::Status MpiGroup::enter(const CollectiveCall &call, uint64_t number, std::s
     status = hasLeft(own, own, what.describe());
   if (isKept)
     kept.Update(status);
-  if (!status.ok())
+  if (!status.ok()) {
+    abandonLines();
     return status;
+  }
   inCall = true;
   if (watch != nullptr)
     watch->begin(call, number, members);
@@ -194,6 +206,15 @@ void MpiGroup::exit(const absl::Status &status, bool isKept) {
     watch->end();
   if (isKept)
     kept.Update(status);
+  if (!status.ok())
+    abandonLines();
+}
+
+void MpiGroup::abandonLines() {
+  for (const auto &[peer, line] : lines) {
+    const bool sent = line->out.abandon(), received = line->in.abandon();
+    isWhole = isWhole && !sent && !received;
+  }
 }
 
 void MpiGroup::count(const CollectiveCall &call) {
@@ -290,6 +311,7 @@ std::vector<int> MpiGroup::leave() {
     if (!mpiRuns())
       return {};
     control.tellLeft();
+    abandonLines();
   }
   for (Pauses pauses;; pauses.pause()) {
     end.ranks = others();

@@ -26,6 +26,7 @@
 namespace weft {
 
 struct MpiChannel;
+struct MpiLineState;
 
 /// A wait that has a name.
 class MpiWait : public PeerWait {
@@ -51,11 +52,16 @@ public:
   /// The channel of these ranks, this one among them; all of them call it.
   absl::StatusOr<MpiChannel *> channel(const std::vector<int> &members);
 
+  /// The lines to and from another rank.
+  MpiLineState &line(int peer);
+  /// All ranks, as members of waits on the communicator of all.
+  std::span<const int> everyone() const { return all; }
+
   /// A call begins: refused when another is not over, and when it cannot go on. `isKept`: a failure stays,
   /// and fails further kept calls.
   absl::Status enter(const CollectiveCall &call, uint64_t number, std::span<const int> members,
                      const MpiWait &what, bool isKept);
-  /// It is over; with a failure, it is kept where failures are.
+  /// It is over; with a failure, it is kept where failures are, and all transfers of this rank are given up.
   void exit(const absl::Status &status, bool isKept);
   /// All members have come to it.
   void count(const CollectiveCall &call);
@@ -79,6 +85,7 @@ private:
   std::vector<int> others() const;
   absl::StatusOr<MPI_Comm> formChannel(const std::vector<int> &members);
   absl::StatusOr<bool> testOnce(MpiRequests &requests, std::span<const int> members, const MpiWait &what);
+  void abandonLines();
   absl::Status checkLost(const MpiRequests &requests, std::span<const int> members, const MpiWait &what);
 
   MpiOptions options;
@@ -87,7 +94,9 @@ private:
   MPI_Comm calls; ///< of all ranks, for calls
   MPI_Comm words; ///< of all ranks, for control
   MpiControl control;
+  std::vector<int> all;
   std::map<std::vector<int>, std::unique_ptr<MpiChannel>> channels;
+  std::map<int, std::unique_ptr<MpiLineState>> lines; ///< by peer
   bool inCall = false;
   bool isWhole = true; ///< no message was given up
   absl::Status kept;

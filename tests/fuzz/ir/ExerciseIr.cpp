@@ -113,11 +113,12 @@ Reached exerciseIr(std::string_view text) {
   askInterfaces(*module);
   if (failed(lower(*module)))
     return Reached::Parsed;
-  FailureOr<Executable> executable = emitExecutable(*module);
-  if (failed(executable))
+  FailureOr<std::vector<Executable>> parts = emitExecutables(*module);
+  if (failed(parts))
     return Reached::Lowered;
-  executable->target = {"avx2", 1};
-  return verify(*executable).ok() ? Reached::Emitted : Reached::Lowered;
+  for (Executable &part : *parts)
+    part.target = {"avx2", 1};
+  return weft::verify(*parts).ok() ? Reached::Emitted : Reached::Lowered;
 }
 
 } // namespace weft::testing

@@ -182,6 +182,25 @@ TEST(PeerBoard, ARankThatSaysItGoesIsNotLost) {
   EXPECT_EQ(network[0].failure().message(), "rank 1 gave up: a fault");
 }
 
+TEST(PeerBoard, AllKnowWhenAllHaveReported) {
+  constexpr int ranks = 128, dead = 77, left = 100;
+  Network network(ranks);
+  for (int rank : linkedRanks(dead, ranks))
+    network[rank].lose(dead, "died");
+  network[left].leave();
+  for (int rank = 0; rank < ranks - 1; ++rank)
+    if (rank != dead && rank != left)
+      network[rank].tellReported();
+  network.deliver({dead});
+  for (int rank = 0; rank < ranks; ++rank)
+    ASSERT_FALSE(network[rank].haveAllReported()) << rank;
+  network[ranks - 1].tellReported();
+  EXPECT_LE(network.deliver({dead}), ranks * 8);
+  for (int rank = 0; rank < ranks; ++rank)
+    if (rank != dead)
+      ASSERT_TRUE(network[rank].haveAllReported()) << rank;
+}
+
 TEST(PeerBoard, ALossThatCameFirstIsWhatIsTold) {
   Network network(3);
   network[0].lose(2, "died");

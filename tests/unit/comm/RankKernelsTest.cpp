@@ -129,6 +129,10 @@ KernelCall along(int64_t dimension, KernelCall call) {
   call.setInteger("dimension", dimension);
   return call;
 }
+KernelCall to(int64_t peer, KernelCall call) {
+  call.setInteger("peer", peer);
+  return call;
+}
 KernelCall gather(TensorType from, TensorType to) {
   return {"all_gather", {std::move(from)}, {std::move(to)}, {}};
 }
@@ -192,6 +196,18 @@ const Refused kRefused[] = {
      "kernel all_to_all: split_dimension and concat_dimension are both 1"},
     {"ShiftTypes", [] { return over({0}, {"shift", {f32({2})}, {f32({4})}, {}}); },
      "kernel shift: result 0 must be like operand 0, tensor<2xf32>, got tensor<4xf32>"},
+    {"SendResults", [] { return over({0}, to(1, {"send", {f32({2})}, {f32({2})}, {}})); },
+     "kernel send: takes 1 operands and 0 results, got 1 and 1"},
+    {"ReceiveOperands", [] { return over({0}, to(1, {"receive", {f32({2})}, {f32({2})}, {}})); },
+     "kernel receive: takes 0 operands and 1 results, got 1 and 1"},
+    {"WaitOperands", [] { return over({0}, to(1, {"send_wait", {f32({2})}, {}, {}})); },
+     "kernel send_wait: takes 0 operands and 0 results, got 1 and 0"},
+    {"NoPeer", [] { return over({0}, {"receive_wait", {}, {}, {}}); },
+     "kernel receive_wait: attribute 'peer' must be one integer"},
+    {"Peer", [] { return over({1}, to(3, {"send", {f32({2})}, {}, {}})); },
+     "kernel send: peer 3 is none of the 3 ranks along the axes"},
+    {"PeerItself", [] { return over({1}, to(0, {"send", {f32({2})}, {}, {}})); },
+     "kernel send: peer 0 is the place of rank 0 itself"},
     {"OffsetType", [] { return over({0}, {"rank_offset", {}, {f32({})}, {}}); },
      "kernel rank_offset: result 0 must be tensor<i64>, got tensor<f32>"},
     {"ValidSize",
@@ -265,11 +281,14 @@ TEST(RankKernelsWithoutARank, AreCheckedAsFarAsTheyCanBe) {
   EXPECT_EQ(createRankKernel(over({-1}, along(0, gather(f32({2}), f32({4})))), nullptr).status().message(),
             "kernel all_gather: axis -1 is no index of an axis");
   EXPECT_FALSE(createRankKernel(reduce({DType::I1, {4}}, "sum"), nullptr).ok());
+  EXPECT_EQ(createRankKernel(over({0}, to(-1, {"send_wait", {}, {}, {}})), nullptr).status().message(),
+            "kernel send_wait: peer -1 is no place of a rank");
 }
 
 TEST(RankKernels, HaveNamesThatNoOtherKernelHas) {
-  for (const char *name : {"all_gather", "all_reduce", "reduce_scatter", "all_to_all", "shift", "rank_slice",
-                           "rank_offset", "rank_valid", "rank_first", "rank_mask"})
+  for (const char *name :
+       {"all_gather", "all_reduce", "reduce_scatter", "all_to_all", "shift", "send", "send_wait", "receive",
+        "receive_wait", "rank_slice", "rank_offset", "rank_valid", "rank_first", "rank_mask"})
     EXPECT_TRUE(isRankKernel(name)) << name;
   EXPECT_FALSE(isRankKernel("slice"));
 }

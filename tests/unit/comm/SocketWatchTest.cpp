@@ -158,12 +158,9 @@ TEST(SocketWatch, SpeaksForARankThatIsBusyWhenTheJobFails) {
   Processes processes(3);
   processes.start([&](int rank, SocketWatch &watch, Told &told) {
     watch.enter(Phase::Step, 5);
-    watch.setUnattended(
-        [&](const absl::Status &report) {
-          told.say(std::string(report.message()));
-          ::_exit(7);
-        },
-        {0.2, 10});
+    watch.setStandIn({[&](const absl::Status &failure) { told.say(std::string(failure.message())); },
+                      [](const absl::Status &) { ::_exit(7); }},
+                     {0.2, 10, 10});
     told.stage = 3;
     std::this_thread::sleep_for(60s);
   });
@@ -180,12 +177,9 @@ TEST(SocketWatch, SpeaksForARankThatIsBusyWhenTheJobFails) {
 TEST(SocketWatch, EndsARankThatDoesNotEndAfterAFailure) {
   Processes processes(2);
   processes.start([&](int rank, SocketWatch &watch, Told &told) {
-    watch.setUnattended(
-        [&](const absl::Status &report) {
-          told.say("ended");
-          ::_exit(7);
-        },
-        {0.2, 0.5});
+    watch.setStandIn(
+        {[&](const absl::Status &) { told.say("reported"); }, [](const absl::Status &) { ::_exit(7); }},
+        {0.2, 0.5, 10});
     if (rank == 0)
       return watch.giveUp(absl::InternalError("a fault"));
     while (watch.check(Missing({0})).ok())
@@ -194,8 +188,62 @@ TEST(SocketWatch, EndsARankThatDoesNotEndAfterAFailure) {
   });
   processes.join(0);
   processes.join(1);
-  EXPECT_EQ(processes[1].words(), "ended");
+  EXPECT_EQ(processes[1].words(), "reported");
   EXPECT_EQ(processes[0].words(), "");
+}
+
+TEST(SocketWatch, NoneEndsBeforeAllHaveReported) {
+  constexpr int ranks = 12, victim = 4, slow = 9, busy = 2; // more than are linked to each other
+  constexpr double slowSeconds = 1.5;
+  const std::vector<int> all = allOf(ranks);
+  Processes processes(ranks);
+  processes.start([&](int rank, SocketWatch &watch, Told &told) {
+    watch.setStandIn({[](const absl::Status &) {},
+                      [&](const absl::Status &) {
+                        told.say("ends");
+                        ::_exit(7);
+                      }},
+                     {0.2, 10, 10});
+    told.stage = 3;
+    if (rank == victim || rank == busy)
+      std::this_thread::sleep_for(60s);
+    while (watch.check(Missing({victim})).ok())
+      std::this_thread::sleep_for(1ms);
+    if (rank == slow)
+      std::this_thread::sleep_for(std::chrono::duration<double>(slowSeconds));
+    watch.awaitReports();
+    told.say("ends");
+  });
+  processes.awaitStage(3);
+  const double killed = processes.signal(victim, SIGKILL);
+  for (int rank = 0; rank < ranks; ++rank) {
+    processes.join(rank);
+    if (rank == victim)
+      continue;
+    EXPECT_EQ(processes[rank].words(), "ends");
+    EXPECT_GE(processes[rank].at - killed, slowSeconds) << "rank " << rank;
+    EXPECT_LT(processes[rank].at - killed, slowSeconds + 2) << "rank " << rank;
+  }
+}
+
+TEST(SocketWatch, AReportThatDoesNotComeIsNotAwaitedForever) {
+  Processes processes(3);
+  processes.start([&](int rank, SocketWatch &watch, Told &told) {
+    watch.setStandIn({}, {0.2, 10, 1});
+    if (rank == 2)
+      std::this_thread::sleep_for(4s); // and no stand-in: it is not lost, and says nothing
+    if (rank == 0)
+      watch.giveUp(absl::InternalError("a fault"));
+    while (watch.check(Missing({2})).ok())
+      std::this_thread::sleep_for(1ms);
+    const auto begin = std::chrono::steady_clock::now();
+    watch.awaitReports();
+    told.say(std::chrono::steady_clock::now() - begin < (rank == 2 ? 1s : 3s) ? "in time" : "late");
+  });
+  for (int rank = 0; rank < 3; ++rank) {
+    processes.join(rank);
+    EXPECT_EQ(processes[rank].words(), "in time");
+  }
 }
 
 TEST(SocketWatch, StrangersAreNotHeard) {

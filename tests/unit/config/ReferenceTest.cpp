@@ -125,8 +125,9 @@ TEST(JsonSchema, HoldsEveryKeyWithItsRangeAndChoices) {
     const Json *schema = schemaAt(root, key.path);
     ASSERT_NE(schema, nullptr) << key.path;
     EXPECT_TRUE((*schema)["description"].get<std::string>().starts_with(key.doc)) << key.path;
+    const Json &names = key.isNameOrFile ? (*schema)["anyOf"][0] : *schema;
     if (!key.choices.empty())
-      EXPECT_EQ((*schema)["enum"].size(), key.choices.size()) << key.path;
+      EXPECT_EQ(names["enum"].size(), key.choices.size()) << key.path;
   }
   EXPECT_EQ((*schemaAt(root, "train.steps"))["minimum"], 1);
   EXPECT_EQ((*schemaAt(root, "loss.label_smoothing"))["exclusiveMaximum"], 1);
@@ -134,6 +135,8 @@ TEST(JsonSchema, HoldsEveryKeyWithItsRangeAndChoices) {
   EXPECT_EQ((*schemaAt(root, "train"))["required"], Json({"steps", "micro_batch", "global_batch"}));
   EXPECT_EQ((*schemaAt(root, "data.train"))["items"]["required"], Json({"path"}));
   EXPECT_EQ((*schemaAt(root, "train"))["additionalProperties"], false);
+  EXPECT_EQ((*schemaAt(root, "parallel.pipeline.schedule"))["anyOf"][1]["pattern"], "^file:.");
+  EXPECT_EQ((*schemaAt(root, "parallel.pipeline.layout"))["type"], Json({"integer", "string"}));
 }
 
 } // namespace weft

@@ -1,6 +1,7 @@
 #include "runtime/exec/Executor.h"
 #include "tests/unit/device/TestKernels.h"
 #include "tests/unit/executable/SampleExecutable.h"
+#include "tests/unit/executable/SampleInFlight.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -94,6 +95,30 @@ TEST_F(ExecutorTest, AFourthMicrobatchUsesTheFirstSlotOfThree) {
   EXPECT_NE(slots[1], slots[2]);
   EXPECT_EQ(slots[3], slots[0]);
   EXPECT_EQ(slots[5], slots[2]);
+}
+
+TEST_F(ExecutorTest, ValuesInFlightLieWhereTheirMicrobatchHasItsPlace) {
+  Executable executable = sampleInFlight();
+  const uint64_t region = executable.memory.starts()[kFlightRegion];
+  std::unique_ptr<Executor> executor = load(std::move(executable));
+  EXPECT_EQ(executor->allocatedBytes(), 448u); // three values in flight take two places
+  ProgramHandle step = *executor->program("step");
+  for (uint32_t m = 0; m < 3; ++m)
+    fill(*executor->input(step, "x", m), {1.0f * m, 1, 10, 100.0f * m});
+  std::vector<ptrdiff_t> places;
+  executor->setObserver([&](const CommandRecord &record) {
+    if (record.command != 0)
+      places.push_back(
+          static_cast<const std::byte *>(record.command == 1 ? record.results[0] : record.operands[1]) -
+          executor->output(step, "sum")->bytes.data() + 256);
+  });
+  ASSERT_EQ(executor->run(step), absl::OkStatus());
+  const auto first = static_cast<ptrdiff_t>(region), second = first + 64;
+  EXPECT_THAT(places, ElementsAre(first, second, first, first, second, first)); // F0 F1 B0 F2 B1 B2
+  EXPECT_THAT(values(*executor->output(step, "sum")), ElementsAre(6, 6, 60, 600));
+  executor->setObserver(nullptr);
+  ASSERT_EQ(executor->run(step), absl::OkStatus());
+  EXPECT_THAT(values(*executor->output(step, "sum")), ElementsAre(6, 6, 60, 600));
 }
 
 TEST_F(ExecutorTest, TheObserverSeesEveryCommandOnceItIsDone) {

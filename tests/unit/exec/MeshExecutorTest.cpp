@@ -3,8 +3,11 @@
 #include "runtime/comm/MeshContext.h"
 #include "runtime/exec/Executor.h"
 #include "runtime/executable/Communication.h"
+#include "runtime/executable/Parts.h"
 #include "tests/unit/device/TestKernels.h"
 #include "tests/unit/executable/SampleMeshExecutable.h"
+#include "tests/unit/executable/SampleParts.h"
+#include "tests/unit/executable/SamplePipeline.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -87,6 +90,55 @@ TEST(MeshExecutor, RanksRunOneProgramOnTheirParts) {
                              ElementsAre(1141, 0)));
   EXPECT_THAT(highest, ElementsAre(ElementsAre(1126, 1121), ElementsAre(1126, 1121), ElementsAre(1141, 1136),
                                    ElementsAre(1141, 1136)));
+}
+
+// The first part's ranks add their sample and the embedding, the second part's the head, twice each.
+TEST(MeshExecutor, RanksOfAPipelineRunTheirPartsSideBySide) {
+  const std::vector<Executable> parts = sampleParts();
+  std::vector<std::vector<float>> total(4), shared(4);
+  std::vector<absl::Status> statuses = onEachRank(
+      [&](int64_t rank) { return partOf(parts, rank); },
+      [&](Rank rank) {
+        auto fill = [&](const char *name, float value) {
+          if (absl::StatusOr<HostTensor> tensor = rank.executor.variable(name); tensor.ok())
+            std::fill(tensor->as<float>().begin(), tensor->as<float>().end(), value);
+        };
+        fill("embedding", 1);
+        fill("head", 10);
+        fill("shared", 5000);
+        if (absl::StatusOr<HostTensor> x = rank.executor.input(*rank.executor.program("step"), "x"); x.ok())
+          std::fill(x->as<float>().begin(), x->as<float>().end(), rank.index == 0 ? 100.0f : 200.0f);
+        EXPECT_EQ(rank.executor.allocatedBytes(), rank.index < 2 ? 384u : 320u);
+        absl::Status status = rank.executor.run("step");
+        total[static_cast<size_t>(rank.index)] =
+            valuesOf(*rank.executor.output(*rank.executor.program("step"), "total"));
+        shared[static_cast<size_t>(rank.index)] = valuesOf(*rank.executor.variable("shared"));
+        const Executable &part = rank.executor.executable();
+        EXPECT_EQ(rank.communicator.traffic(), trafficOf(part, part.programs[0]));
+        return status;
+      });
+  EXPECT_THAT(statuses, ::testing::Each(absl::OkStatus()));
+  EXPECT_THAT(total, ::testing::Each(std::vector<float>(6, 100 + 200 + 2 * 1 + 2 * 20)));
+  EXPECT_THAT(shared, ::testing::Each(std::vector<float>(6, 5000 + 342)));
+}
+
+TEST(MeshExecutor, RanksOfAPipelineSendWhatIsPredicted) {
+  auto partOfRank = [](int64_t rank) { return samplePipelinePart(rank / 2); };
+  std::vector<std::vector<float>> values(4);
+  std::vector<absl::Status> statuses = onEachRank(partOfRank, [&](Rank rank) {
+    std::span<float> variable = rank.executor.variable(0).as<float>();
+    std::fill(variable.begin(), variable.end(), static_cast<float>(rank.index + 1));
+    absl::Status status = rank.executor.run("step");
+    values[static_cast<size_t>(rank.index)] = valuesOf(rank.executor.variable(0));
+    const Executable &executable = rank.executor.executable();
+    EXPECT_EQ(rank.communicator.traffic(), trafficOf(executable, executable.programs[0]));
+    EXPECT_EQ(rank.communicator.traffic()[CollectiveOp::Send],
+              rank.index < 2 ? (Traffic::Count{2, 32}) : Traffic::Count());
+    return status;
+  });
+  EXPECT_THAT(statuses, ::testing::Each(absl::OkStatus()));
+  EXPECT_THAT(values, ElementsAre(ElementsAre(1, 1, 1, 1), ElementsAre(2, 2, 2, 2), ElementsAre(1, 1, 1, 1),
+                                  ElementsAre(2, 2, 2, 2)));
 }
 
 TEST(MeshExecutor, TheSameStepsGiveTheSameBits) {

@@ -2,7 +2,9 @@
 #include "runtime/executable/ExecutableFile.h"
 #include "tests/fuzz/executable/ExerciseExecutable.h"
 #include "tests/unit/executable/SampleExecutable.h"
+#include "tests/unit/executable/SampleInFlight.h"
 #include "tests/unit/executable/SampleMeshExecutable.h"
+#include "tests/unit/executable/SampleParts.h"
 
 #include <gtest/gtest.h>
 
@@ -13,11 +15,12 @@ namespace weft::testing {
 namespace {
 
 TEST(MutatedExecutable, TheSampleItselfRuns) {
-  EXPECT_EQ(exerciseExecutable(repairExecutable(*serializeExecutable(sampleExecutable()))), Exercised::Ran);
+  EXPECT_EQ(exerciseExecutable(repairExecutable(*serializeExecutables({sampleExecutable()}))),
+            Exercised::Ran);
 }
 
-void mutate(const Executable &executable) {
-  std::string bytes = *serializeExecutable(executable);
+void mutate(const std::vector<Executable> &parts) {
+  std::string bytes = *serializeExecutables(parts);
   std::mt19937_64 random(1);
   constexpr uint8_t kInteresting[] = {0, 1, 2, 64, 127, 128, 255};
   int counts[3] = {};
@@ -32,18 +35,25 @@ void mutate(const Executable &executable) {
   EXPECT_GT(counts[static_cast<int>(Exercised::Ran)], 100);
 }
 
-TEST(MutatedExecutable, IsRefusedOrStaysInsideItsPlan) { mutate(sampleExecutable()); }
+TEST(MutatedExecutable, IsRefusedOrStaysInsideItsPlan) { mutate({sampleExecutable()}); }
+
+TEST(MutatedExecutable, WithValuesInFlightIsRefusedOrStaysInsideItsPlan) { mutate({sampleInFlight()}); }
 
 TEST(MutatedExecutable, OfAMeshIsRefusedOrRunsOnAllOfItsRanks) {
-  EXPECT_EQ(exerciseExecutable(*serializeExecutable(sampleMeshExecutable())), Exercised::Ran);
-  EXPECT_EQ(exerciseExecutable(*serializeExecutable(sampleMeshExecutable(4, 4))), Exercised::Loaded);
-  mutate(sampleMeshExecutable());
+  EXPECT_EQ(exerciseExecutable(*serializeExecutables({sampleMeshExecutable()})), Exercised::Ran);
+  EXPECT_EQ(exerciseExecutable(*serializeExecutables({sampleMeshExecutable(4, 4)})), Exercised::Loaded);
+  mutate({sampleMeshExecutable()});
+}
+
+TEST(MutatedExecutable, OfSeveralPartsIsRefusedOrRunsOnAllOfItsRanks) {
+  EXPECT_EQ(exerciseExecutable(*serializeExecutables(sampleParts())), Exercised::Ran);
+  mutate(sampleParts());
 }
 
 /// FlatBuffers' own verifier lets lists of 8-byte elements start anywhere; reading them there would be
 /// undefined.
 TEST(MutatedExecutable, AListMovedOffItsAlignmentIsRefused) {
-  std::string bytes = *serializeExecutable(sampleExecutable());
+  std::string bytes = *serializeExecutables({sampleExecutable()});
   int misaligned = 0;
   for (size_t at = 128; at + 4 <= bytes.size(); at += 4) {
     std::string mutated = bytes;
@@ -51,7 +61,7 @@ TEST(MutatedExecutable, AListMovedOffItsAlignmentIsRefused) {
     mutated = repairExecutable(mutated);
     exerciseExecutable(mutated);
     misaligned +=
-        parseExecutable(mutated, "a.weft").status().message() ==
+        parseExecutables(mutated, "a.weft").status().message() ==
         "a.weft: a list in its structure is not aligned. Write it again: weft compile RUN.yaml -o a.weft";
   }
   EXPECT_GT(misaligned, 0);

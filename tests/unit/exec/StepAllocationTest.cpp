@@ -94,13 +94,14 @@ std::unique_ptr<Executor> compileAndLoad(std::unique_ptr<Device> &device) {
   std::ofstream(folder + ".txt") << "text";
   std::string command = std::string(WEFT_COMPILE) + " " + run + " -o " + file + " > /dev/null";
   EXPECT_EQ(std::system(command.c_str()), 0);
-  absl::StatusOr<Executable> executable = readExecutable(file);
-  EXPECT_TRUE(executable.ok()) << executable.status();
+  absl::StatusOr<std::vector<Executable>> parts = readExecutables(file);
+  EXPECT_TRUE(parts.ok()) << parts.status();
+  Executable *executable = &parts->front();
   absl::StatusOr<std::unique_ptr<Device>> opened =
       openCpuDevice(executable->target.instructionSet, static_cast<int>(executable->target.threads));
   EXPECT_TRUE(opened.ok()) << opened.status();
   device = *std::move(opened);
-  absl::StatusOr<std::unique_ptr<Executor>> executor = Executor::create(*std::move(executable), *device);
+  absl::StatusOr<std::unique_ptr<Executor>> executor = Executor::create(std::move(*executable), *device);
   EXPECT_TRUE(executor.ok()) << executor.status();
   return *std::move(executor);
 }

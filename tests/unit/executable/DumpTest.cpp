@@ -13,7 +13,7 @@ TEST(Dump, ScheduleReadsAsActionsWithTheirMicrobatches) {
 }
 
 TEST(Dump, NamesEverythingAndShowsNoIndexWithoutItsName) {
-  EXPECT_EQ(dump(sampleExecutable()), R"(executable of weft 0.1.0 for test, 2 threads
+  EXPECT_EQ(dump({sampleExecutable()}), R"(executable of weft 0.1.0 for test, 2 threads
 config 18 bytes, tokenizer 5 bytes
 memory 512 bytes allocated, 1512 at the peak
   base constants (constants): 1 x 128 bytes
@@ -48,7 +48,7 @@ program step, 2 microbatches
 }
 
 TEST(Dump, ShowsTheMeshAndWhatOfATensorARankHolds) {
-  std::string text = dump(sampleMeshExecutable());
+  std::string text = dump({sampleMeshExecutable()});
   EXPECT_THAT(
       text, ::testing::HasSubstr("\nmesh of 4 ranks: d0 = 2, d1 = 2; data = [d0, d1], tensor = []\nmemory "));
   EXPECT_THAT(

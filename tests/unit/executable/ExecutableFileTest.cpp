@@ -3,6 +3,7 @@
 #include "runtime/executable/FileHeader.h"
 #include "tests/unit/executable/SampleExecutable.h"
 #include "tests/unit/executable/SampleMeshExecutable.h"
+#include "tests/unit/executable/SampleParts.h"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +16,7 @@
 namespace weft::testing {
 namespace {
 
-std::string sampleBytes() { return *serializeExecutable(sampleExecutable()); }
+std::string sampleBytes() { return *serializeExecutables({sampleExecutable()}); }
 
 /// The sample's bytes with a changed header whose checksum is right.
 std::string withHeader(const std::function<void(FileHeader &)> &change) {
@@ -39,36 +40,62 @@ protected:
 };
 
 TEST(ExecutableFile, ReadsBackWhatWasWritten) {
-  absl::StatusOr<Executable> read = parseExecutable(sampleBytes(), "a.weft");
+  absl::StatusOr<std::vector<Executable>> read = parseExecutables(sampleBytes(), "a.weft");
   ASSERT_EQ(read.status(), absl::OkStatus());
-  EXPECT_EQ(*read, sampleExecutable());
+  EXPECT_EQ(read->front(), sampleExecutable());
 }
 
 TEST(ExecutableFile, KeepsTheMeshAndEveryPlacement) {
   Executable sample = sampleMeshExecutable();
   sample.programs[0].inputs[0].placement = {}; // one of each: split, and whole
-  absl::StatusOr<std::string> bytes = serializeExecutable(sample);
+  absl::StatusOr<std::string> bytes = serializeExecutables({sample});
   ASSERT_EQ(bytes.status(), absl::OkStatus());
-  absl::StatusOr<Executable> read = parseExecutable(*bytes, "a.weft");
+  absl::StatusOr<std::vector<Executable>> read = parseExecutables(*bytes, "a.weft");
   ASSERT_EQ(read.status(), absl::OkStatus());
-  EXPECT_EQ(*read, sample);
-  EXPECT_EQ(*parseExecutable(*serializeExecutable(sampleMeshExecutable()), "a.weft"), sampleMeshExecutable());
+  EXPECT_EQ(read->front(), sample);
+  EXPECT_EQ(parseExecutables(*serializeExecutables({sampleMeshExecutable()}), "a.weft")->front(),
+            sampleMeshExecutable());
+}
+
+TEST(ExecutableFile, KeepsEveryPartAndWhatIsCommonOnce) {
+  std::vector<Executable> parts = sampleParts();
+  const std::string tokenizer(5000, 't');
+  for (Executable &part : parts)
+    part.tokenizer = tokenizer;
+  absl::StatusOr<std::string> bytes = serializeExecutables(parts);
+  ASSERT_EQ(bytes.status(), absl::OkStatus());
+  EXPECT_LT(bytes->size(), 2 * tokenizer.size());
+  absl::StatusOr<std::vector<Executable>> read = parseExecutables(*bytes, "a.weft");
+  ASSERT_EQ(read.status(), absl::OkStatus());
+  EXPECT_EQ(*read, parts);
+  EXPECT_EQ(&(*read)[0].tokenizer.str(), &(*read)[1].tokenizer.str()); // and once in memory
+}
+
+/// A build that knows one part alone must not take the first for the whole.
+TEST(ExecutableFile, SeveralPartsAreOfAVersionThatOlderBuildsRefuse) {
+  auto versionOf = [](const std::vector<Executable> &parts) {
+    FileHeader header;
+    std::memcpy(&header, serializeExecutables(parts)->data(), sizeof(header));
+    return header.formatVersion;
+  };
+  EXPECT_EQ(versionOf({sampleMeshExecutable()}), 1);
+  EXPECT_EQ(versionOf(sampleParts()), 2);
 }
 
 TEST(ExecutableFile, EqualExecutablesGiveEqualBytes) { EXPECT_EQ(sampleBytes(), sampleBytes()); }
 
 TEST(ExecutableFile, ReadsFromBytesAtAnyAddress) {
   std::string shifted = "x" + sampleBytes();
-  EXPECT_TRUE(parseExecutable(std::string_view(shifted).substr(1), "a.weft").ok());
+  EXPECT_TRUE(parseExecutables(std::string_view(shifted).substr(1), "a.weft").ok());
 }
 
 TEST(ExecutableFile, HoldsAnEmptyExecutable) {
   Executable empty;
   empty.weftVersion = "0.1.0";
   empty.target.instructionSet = "test";
-  absl::StatusOr<std::string> bytes = serializeExecutable(empty);
+  absl::StatusOr<std::string> bytes = serializeExecutables({empty});
   ASSERT_EQ(bytes.status(), absl::OkStatus());
-  EXPECT_EQ(*parseExecutable(*bytes, "a.weft"), empty);
+  EXPECT_EQ(parseExecutables(*bytes, "a.weft")->front(), empty);
 }
 
 TEST(ExecutableFile, ADamagedByteIsNoticedOrWithoutEffect) {
@@ -78,10 +105,10 @@ TEST(ExecutableFile, ADamagedByteIsNoticedOrWithoutEffect) {
   for (size_t i = 0; i < bytes.size(); ++i) {
     std::string damaged = bytes;
     damaged[i] = static_cast<char>(damaged[i] ^ 0x10);
-    absl::StatusOr<Executable> read = parseExecutable(damaged, "a.weft");
+    absl::StatusOr<std::vector<Executable>> read = parseExecutables(damaged, "a.weft");
     noticed += !read.ok();
     if (read.ok()) {
-      EXPECT_EQ(*read, sample) << "byte " << i;
+      EXPECT_EQ(read->front(), sample) << "byte " << i;
     }
   }
   EXPECT_GT(noticed, static_cast<int>(bytes.size() / 2));
@@ -90,7 +117,7 @@ TEST(ExecutableFile, ADamagedByteIsNoticedOrWithoutEffect) {
 TEST(ExecutableFile, ACutFileIsRefusedAtEveryLength) {
   std::string bytes = sampleBytes();
   for (size_t size = 0; size < bytes.size(); ++size)
-    EXPECT_FALSE(parseExecutable(std::string_view(bytes).substr(0, size), "a.weft").ok()) << size;
+    EXPECT_FALSE(parseExecutables(std::string_view(bytes).substr(0, size), "a.weft").ok()) << size;
 }
 
 struct Refused {
@@ -103,7 +130,7 @@ struct Refused {
 class ParseRefuses : public ::testing::TestWithParam<Refused> {};
 
 TEST_P(ParseRefuses, WithItsMessage) {
-  absl::Status status = parseExecutable(GetParam().bytes(), "runs/a.weft").status();
+  absl::Status status = parseExecutables(GetParam().bytes(), "runs/a.weft").status();
   EXPECT_EQ(status.code(), GetParam().code);
   EXPECT_EQ(status.message(), std::string("runs/a.weft: ") + GetParam().message +
                                   ". Write it again: weft compile RUN.yaml -o runs/a.weft");
@@ -129,7 +156,7 @@ const Refused kRefused[] = {
        });
      },
      absl::StatusCode::kFailedPrecondition,
-     "written by weft 3.4.5 in format version 7, this is weft " WEFT_VERSION ", which reads versions 1 to 1"},
+     "written by weft 3.4.5 in format version 7, this is weft " WEFT_VERSION ", which reads versions 1 to 2"},
     {"CutOff", [] { return withHeader([](FileHeader &header) { header.fileBytes = 99; }); },
      absl::StatusCode::kDataLoss,
      "the file has 2944 bytes, its header says 99: it was cut off or appended to"},
@@ -193,7 +220,7 @@ TEST(ExecutableFile, AStructureWhoseStringsShareTheirBytesCannotGrowInMemory) {
       builder.CreateVector(std::vector<flatbuffers::Offset<flatbuffers::String>>(10000, location));
   builder.Finish(
       format::CreateExecutable(builder, version, set, 1, &nothing, &nothing, 0, 0, 0, 0, locations));
-  EXPECT_EQ(parseExecutable(fileOf(builder), "a.weft").status().message(),
+  EXPECT_EQ(parseExecutables(fileOf(builder), "a.weft").status().message(),
             "a.weft: parts of its structure overlap. Write it again: weft compile RUN.yaml -o a.weft");
 }
 
@@ -213,7 +240,7 @@ TEST(ExecutableFile, BlobsThatShareTheirBytesCannotGrowInMemory) {
   header.headerChecksum = XXH64(&header, offsetof(FileHeader, headerChecksum), 0);
   std::memcpy(bytes.data(), &header, sizeof(header));
   EXPECT_EQ(
-      parseExecutable(bytes, "a.weft").status().message(),
+      parseExecutables(bytes, "a.weft").status().message(),
       "a.weft: the tokenizer shares its bytes with other parts of the file. Write it again: weft compile "
       "RUN.yaml -o a.weft");
 }
@@ -221,45 +248,67 @@ TEST(ExecutableFile, BlobsThatShareTheirBytesCannotGrowInMemory) {
 TEST(ExecutableFile, WhatCannotRunIsNotWritten) {
   Executable executable = sampleExecutable();
   executable.target.threads = 0;
-  EXPECT_EQ(serializeExecutable(executable).status().message(), "target: threads is 0, at least 1 is needed");
+  EXPECT_EQ(serializeExecutables({executable}).status().message(),
+            "target: threads is 0, at least 1 is needed");
 }
 
 TEST(ExecutableFile, AVersionMustFitTheHeader) {
   Executable executable = sampleExecutable();
   executable.weftVersion = std::string(32, '1');
-  EXPECT_EQ(serializeExecutable(executable).status().message(),
+  EXPECT_EQ(serializeExecutables({executable}).status().message(),
             "weft version '11111111111111111111111111111111' is longer than 31 bytes");
 }
 
 TEST_F(InFolder, WritesTheFileAndNothingElse) {
   std::string path = folder / "a.weft";
-  ASSERT_EQ(writeExecutable(sampleExecutable(), path), absl::OkStatus());
-  EXPECT_EQ(*readExecutable(path), sampleExecutable());
+  ASSERT_EQ(writeExecutables({sampleExecutable()}, path), absl::OkStatus());
+  EXPECT_EQ(readExecutables(path)->front(), sampleExecutable());
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1);
 }
 
 TEST_F(InFolder, AMissingFileIsNamed) {
   std::string path = folder / "none.weft";
-  EXPECT_EQ(readExecutable(path).status().message(), path + ": cannot be opened: No such file or directory");
+  EXPECT_EQ(readExecutables(path).status().message(), path + ": cannot be opened: No such file or directory");
 }
 
 TEST_F(InFolder, AFolderIsNoExecutable) {
-  EXPECT_EQ(readExecutable(folder.string()).status().message(), folder.string() + ": is not a regular file");
+  EXPECT_EQ(readExecutables(folder.string()).status().message(), folder.string() + ": is not a regular file");
 }
 
 TEST_F(InFolder, AnUnwritablePlaceIsNamed) {
   std::string path = folder / "missing" / "a.weft";
-  absl::Status status = writeExecutable(sampleExecutable(), path);
+  absl::Status status = writeExecutables({sampleExecutable()}, path);
   EXPECT_EQ(status.message().substr(0, path.size() + 15), path + ": cannot create");
 }
 
 /// The file of format version 1 that is in git loads for as long as version 1 is read.
 TEST(ExecutableFile, VersionOneStillLoads) {
-  absl::StatusOr<Executable> read = readExecutable(WEFT_TEST_DATA "/version-1.weft");
+  absl::StatusOr<std::vector<Executable>> read = readExecutables(WEFT_TEST_DATA "/version-1.weft");
   ASSERT_EQ(read.status(), absl::OkStatus());
-  EXPECT_EQ(*read, sampleExecutable());
-  EXPECT_EQ(read->mesh, Mesh{}); // written before there were meshes
-  EXPECT_EQ(*readExecutable(WEFT_TEST_DATA "/version-1-mesh.weft"), sampleMeshExecutable());
+  EXPECT_EQ(read->front(), sampleExecutable());
+  EXPECT_EQ(read->front().mesh, Mesh{}); // written before there were meshes
+  EXPECT_EQ(readExecutables(WEFT_TEST_DATA "/version-1-mesh.weft")->front(), sampleMeshExecutable());
+}
+
+TEST(ExecutableFile, VersionTwoStillLoads) {
+  absl::StatusOr<std::vector<Executable>> read = readExecutables(WEFT_TEST_DATA "/version-2-parts.weft");
+  ASSERT_EQ(read.status(), absl::OkStatus());
+  EXPECT_EQ(*read, sampleParts());
+}
+
+TEST(ExecutableFile, AMeshThatIsMuchLargerThanItsPartsCannotGrowInMemory) {
+  flatbuffers::FlatBufferBuilder builder;
+  auto version = builder.CreateString("0.1.0"), set = builder.CreateString("test");
+  format::Blob nothing(0, 0, XXH64(nullptr, 0, 0));
+  auto role = format::CreateRole(builder, builder.CreateString(std::string(10000, 'x')));
+  auto roles = builder.CreateVector(std::vector<flatbuffers::Offset<format::Role>>{role});
+  auto part = format::CreatePart(builder);
+  auto parts = builder.CreateVector(std::vector<flatbuffers::Offset<format::Part>>(400, part));
+  builder.Finish(format::CreateExecutable(builder, version, set, 1, &nothing, &nothing, 0, 0, 0, 0, 0, 0, 0,
+                                          roles, parts));
+  EXPECT_EQ(parseExecutables(fileOf(builder), "a.weft").status().message(),
+            "a.weft: its mesh is too large for 400 further parts. Write it again: weft compile RUN.yaml -o "
+            "a.weft");
 }
 
 } // namespace

@@ -15,10 +15,11 @@ namespace weft::interpret {
 
 class Program {
 public:
-  explicit Program(const std::string &text)
+  /// Whether `isVerified` or not, the text must be what its ops print like.
+  explicit Program(const std::string &text, bool isVerified = true)
       : handler(&context, [this](mlir::Diagnostic &diagnostic) { messages += diagnostic.str() + "\n"; }) {
     context.loadDialect<nn::NnDialect, sched::SchedDialect, dist::DistDialect, mlir::func::FuncDialect>();
-    module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+    module = mlir::parseSourceString<mlir::ModuleOp>(text, mlir::ParserConfig(&context, isVerified));
     EXPECT_TRUE(module) << messages;
   }
 

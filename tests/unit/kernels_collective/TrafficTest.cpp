@@ -11,6 +11,7 @@ TEST(Traffic, IsThatOfARing) {
   EXPECT_EQ(bytesSent(CollectiveOp::AllReduce, 4096, 4), 6144);
   EXPECT_EQ(bytesSent(CollectiveOp::AllToAll, 1024, 4), 768);
   EXPECT_EQ(bytesSent(CollectiveOp::Shift, 1024, 4), 1024);
+  EXPECT_EQ(bytesSent(CollectiveOp::Send, 1024, 4), 1024);
   EXPECT_EQ(bytesSent(CollectiveOp::Broadcast, 4096, 2), 2048);
   EXPECT_EQ(bytesSent(CollectiveOp::Barrier, 0, 4), 0);
 }
@@ -33,6 +34,8 @@ TEST(Traffic, OfACallIsOfItsWholeTensor) {
   EXPECT_EQ(bytesSent(KernelCall{"all_reduce", {whole}, {whole}, {}}, 4), 224 * 3 / 2);
   EXPECT_EQ(bytesSent(KernelCall{"all_to_all", {part}, {part}, {}}, 4), 64 * 3 / 4);
   EXPECT_EQ(bytesSent(KernelCall{"shift", {part}, {part}, {}}, 4), 64);
+  EXPECT_EQ(bytesSent(KernelCall{"send", {part}, {}, {}}, 4), 64);
+  EXPECT_EQ(bytesSent(KernelCall{"receive", {}, {part}, {}}, 4), 0); // the other end sends it
   EXPECT_EQ(bytesSent(KernelCall{"rank_slice", {whole}, {part}, {}}, 4), 0);
   EXPECT_EQ(bytesSent(KernelCall{"broadcast", {part}, {whole}, {}}, 4), 0);
 }

@@ -118,7 +118,7 @@ TEST(AutoSchedule, WhatCannotBeIsRefusedWithWhatCan) {
             "auto: no schedule found that holds at most 3 chunks on each of 4 ranks. Works: 5 or more");
   EXPECT_EQ(refusal({4, 8, 1, 0, {}}), "auto: a rank must hold at least 1 microbatch from its F to its W");
   EXPECT_EQ(refusal({4, 8, 3, 8, {}}),
-            "auto: 3 chunks a rank. Works: 1, or 2 (there and back); interleaved_1f1b takes more");
+            "auto: 3 chunks a rank. Works: 1, or 2 (there and back); interleaved takes more");
   EXPECT_EQ(refusal({4, 8, 1, 4, {1, -1, 1, 0}}), "auto: a time of -1; times are from 0 to 1e12");
   EXPECT_EQ(refusal({4, 8, 1, 4, {0, 0, 0, 0}}), "auto: F, B and W take no time; at least one must");
 }

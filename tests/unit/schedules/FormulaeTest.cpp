@@ -23,7 +23,7 @@ int mostOf(const PipelineSchedule &schedule) {
 }
 
 TEST(Formulae, AreExactWhereTheyAreProved) {
-  for (std::string_view name : {"gpipe", "1f1b", "interleaved_1f1b", "zb_h1", "zb_h2"})
+  for (std::string_view name : {"gpipe", "1f1b", "interleaved", "zb_h1", "zb_h2"})
     for (int ranks : {1, 2, 3, 4, 8, 16})
       for (int microbatches : {ranks, ranks + 1, 2 * ranks - 1, 2 * ranks, 4 * ranks, 5 * ranks + 1}) {
         PipelineSchedule schedule = *generateSchedule(name, {ranks, microbatches});
@@ -34,7 +34,7 @@ TEST(Formulae, AreExactWhereTheyAreProved) {
         EXPECT_EQ(simulate(schedule, kEqual)->bubble(), formula.bubbleTime)
             << name << " " << ranks << " x " << microbatches;
         // Groups of more microbatches than ranks hold more.
-        if (name != "interleaved_1f1b" || microbatches % ranks == 0)
+        if (name != "interleaved" || microbatches % ranks == 0)
           EXPECT_EQ(mostOf(schedule), formula.heldChunks) << name << " " << ranks << " x " << microbatches;
       }
 }
@@ -42,7 +42,7 @@ TEST(Formulae, AreExactWhereTheyAreProved) {
 TEST(Formulae, OfInterleavedHoldForMoreChunks) {
   for (int chunks : {1, 2, 3, 4})
     for (int ranks : {2, 4, 8}) {
-      PipelineSchedule schedule = *generateSchedule("interleaved_1f1b", {ranks, 3 * ranks, chunks});
+      PipelineSchedule schedule = *generateSchedule("interleaved", {ranks, 3 * ranks, chunks});
       Formula formula = *formulaOf(schedule, kEqual);
       EXPECT_EQ(simulate(schedule, kEqual)->bubble(), formula.bubbleTime) << ranks << " x " << chunks;
       EXPECT_EQ(mostOf(schedule), chunks == 1 ? ranks : formula.heldChunks) << ranks << " x " << chunks;
@@ -53,7 +53,7 @@ TEST(Formulae, HeldOnEachRankAsCounted) {
   for (int rank = 0; rank < 4; ++rank) {
     EXPECT_EQ(mostHeld(*generateSchedule("gpipe", {4, 9}))[rank], 9);
     EXPECT_EQ(mostHeld(*generateSchedule("1f1b", {4, 9}))[rank], 4 - rank);
-    EXPECT_EQ(mostHeld(*generateSchedule("interleaved_1f1b", {4, 8}))[rank], 2 * (3 - rank) + 4 + 1);
+    EXPECT_EQ(mostHeld(*generateSchedule("interleaved", {4, 8}))[rank], 2 * (3 - rank) + 4 + 1);
     EXPECT_EQ(mostHeld(*generateSchedule("zb_h1", {4, 9}))[rank], 4);
     EXPECT_EQ(mostHeld(*generateSchedule("zb_h2", {4, 9}))[rank], 7);
   }
@@ -123,7 +123,7 @@ TEST(Formulae, OfAllSourcesAgreeInOneLanguage) {
                                                     {"V-Half", "v_half"},
                                                     {"V-Min", "v_min"},
                                                     {"DualPipeV", "dualpipe_v"},
-                                                    {"interleaved 1F1B", "interleaved_1f1b"}};
+                                                    {"interleaved 1F1B", "interleaved"}};
   int compared = 0;
   for (std::map<std::string, std::string> &row : rowsOf("formulae.csv")) {
     const auto name = names.find(row["schedule"]);

@@ -32,15 +32,14 @@ TEST(Generators, InterleavedTakesAnyChunksAndGroups) {
     for (int chunks : {1, 2, 3, 5})
       for (int microbatches : {1, ranks - 1, ranks, ranks + 1, 2 * ranks - 1, 3 * ranks, 4 * ranks + 1})
         for (int group : {0, ranks, ranks + 1, 2 * ranks}) {
-          PipelineSchedule schedule =
-              *generateSchedule("interleaved_1f1b", {ranks, microbatches, chunks, group});
+          PipelineSchedule schedule = *generateSchedule("interleaved", {ranks, microbatches, chunks, group});
           absl::Status status = verifySchedule(schedule);
           EXPECT_TRUE(status.ok()) << ranks << " x " << chunks << ", " << microbatches << ": " << status;
         }
 }
 
 TEST(Generators, InterleavedWithOneChunkIs1f1b) {
-  PipelineSchedule one = *generateSchedule("interleaved_1f1b", {4, 8, 1});
+  PipelineSchedule one = *generateSchedule("interleaved", {4, 8, 1});
   EXPECT_EQ(one.actions, generateSchedule("1f1b", {4, 8})->actions);
 }
 
@@ -65,11 +64,11 @@ TEST(Generators, WhatCannotBeIsRefusedWithWhatCan) {
             "dualpipe_v: 7 microbatches on 4 ranks; it needs 2 for each rank. Works: 8 "
             "microbatches or more, or zb_v, which takes any number");
   EXPECT_EQ(refusal("zb_h1", {4, 8, 2}),
-            "zb_h1: each rank has 1 chunk, not 2. interleaved_1f1b takes any number of them");
+            "zb_h1: each rank has 1 chunk, not 2. interleaved takes any number of them");
   EXPECT_EQ(refusal("zb_v", {4, 8, 0, 4}),
-            "zb_v has no groups of microbatches; a group size is for interleaved_1f1b");
-  EXPECT_EQ(refusal("interleaved_1f1b", {4, 8, 2, 3}),
-            "interleaved_1f1b: a group of 3 microbatches is back at the first rank before that is done with "
+            "zb_v has no groups of microbatches; a group size is for interleaved");
+  EXPECT_EQ(refusal("interleaved", {4, 8, 2, 3}),
+            "interleaved: a group of 3 microbatches is back at the first rank before that is done with "
             "it. Works: 4 "
             "(the ranks) or more");
   EXPECT_EQ(refusal("1f1b", {0, 8}),
@@ -78,7 +77,7 @@ TEST(Generators, WhatCannotBeIsRefusedWithWhatCan) {
             "1f1b: 4096 stages with 65536 microbatches; there are up to 16384 stages and "
             "4194304 actions. Lower one of the two");
   EXPECT_EQ(refusal("zbv", {4, 8}),
-            "no schedule 'zbv'; there are gpipe, 1f1b, interleaved_1f1b, zb_h1, zb_h2, zb_v, "
+            "no schedule 'zbv'; there are gpipe, 1f1b, interleaved, zb_h1, zb_h2, zb_v, "
             "v_half, v_min, dualpipe_v");
 }
 

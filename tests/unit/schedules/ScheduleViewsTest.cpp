@@ -1,9 +1,9 @@
 //===- ScheduleViewsTest.cpp - Table, picture, trace, figures -------------===//
-#include "passes/pipeline/schedules/ResolveSchedule.h"
 #include "compiler/schedule/ScheduleReport.h"
 #include "compiler/schedule/ScheduleSvg.h"
 #include "compiler/schedule/ScheduleTable.h"
 #include "compiler/schedule/ScheduleTrace.h"
+#include "passes/pipeline/schedules/ResolveSchedule.h"
 
 #include "Written.h"
 

@@ -24,16 +24,16 @@ TEST(ModelFlops, CountsMatricesAndAttention) {
   Executable executable;
   executable.variables = {parameter({100, 8}), parameter({8, 8}), parameter({8}), parameter({100, 8})};
   const double attention = 6.0 * 3 * 2 * 4 * 16;
-  EXPECT_EQ(*modelFlopsPerToken(config, executable), 6.0 * (64 + 800) + attention);
+  EXPECT_EQ(*modelFlopsPerToken(config, {executable}), 6.0 * (64 + 800) + attention);
   config.model.tieWordEmbeddings = true; // then the one table is the output layer too
   executable.variables.pop_back();
-  EXPECT_EQ(*modelFlopsPerToken(config, executable), 6.0 * (800 + 64) + attention);
+  EXPECT_EQ(*modelFlopsPerToken(config, {executable}), 6.0 * (800 + 64) + attention);
   executable.mesh.axes = {{"t0", 3}};
   executable.variables[0].type.shape = {34, 8}; // a rank's part, padded, of the whole
   executable.variables[0].placement = {{100, 8}, {{{0}}, {{}}}};
-  EXPECT_EQ(*modelFlopsPerToken(config, executable), 6.0 * (800 + 64) + attention);
+  EXPECT_EQ(*modelFlopsPerToken(config, {executable}), 6.0 * (800 + 64) + attention);
   config.model.program = "/some.mlir";
-  EXPECT_FALSE(modelFlopsPerToken(config, executable));
+  EXPECT_FALSE(modelFlopsPerToken(config, {executable}));
 }
 
 TEST(ModelFlops, ThePeakOfThisMachineIsMeasured) {

@@ -37,6 +37,9 @@ public:
   absl::StatusOr<std::shared_ptr<Exchange>> exchange(std::span<const int64_t>) override {
     return absl::UnimplementedError("no exchanges");
   }
+  absl::StatusOr<std::shared_ptr<Line>> line(int64_t) override {
+    return absl::UnimplementedError("no lines");
+  }
   absl::Status exchangeStatus() const override { return absl::OkStatus(); }
   Traffic traffic() const override { return {}; }
 

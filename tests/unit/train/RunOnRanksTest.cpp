@@ -22,7 +22,7 @@ using testing::onEachRank;
 
 TEST(RunOnRanks, EachRankHasItsOwnMemoryOfThePlannedSize) {
   std::vector<const std::byte *> places(4);
-  EXPECT_EQ(runOnRanks(testing::shardedExecutable(meshWith({{"d0", 2}, {"t0", 2}})), 1,
+  EXPECT_EQ(runOnRanks(testing::shardedParts(meshWith({{"d0", 2}, {"t0", 2}})), 1,
                        [&](Executor &executor, Communicator &communicator) {
                          places[static_cast<size_t>(communicator.rank())] = executor.variable(0).bytes.data();
                          EXPECT_EQ(executor.allocatedBytes(), executor.executable().memory.arenaBytes());
@@ -33,10 +33,23 @@ TEST(RunOnRanks, EachRankHasItsOwnMemoryOfThePlannedSize) {
   EXPECT_EQ(std::unique(places.begin(), places.end()), places.end());
 }
 
+/// Two parts of one job, each on the ranks of its place along the pipeline.
+TEST(RunOnRanks, EachRankRunsItsPart) {
+  std::vector<std::string> second(4);
+  EXPECT_EQ(runOnRanks(testing::shardedParts(meshWith({{"p0", 2}, {"d0", 2}})), 1,
+                       [&](Executor &executor, Communicator &communicator) {
+                         second[static_cast<size_t>(communicator.rank())] =
+                             executor.executable().variables[1].name;
+                         return absl::OkStatus();
+                       }),
+            absl::OkStatus());
+  EXPECT_EQ(second, (std::vector<std::string>{"projection", "projection", "norm", "norm"}));
+}
+
 TEST(RunOnRanks, TheFirstFailureStopsAllAndIsTheOneTold) {
   for (int failing : {0, 3}) {
     absl::Status status = runOnRanks(
-        testing::shardedExecutable(meshWith({{"d0", 4}})), 1, [&](Executor &, Communicator &communicator) {
+        testing::shardedParts(meshWith({{"d0", 4}})), 1, [&](Executor &, Communicator &communicator) {
           if (communicator.rank() == failing)
             return withExitCode(absl::DataLossError("a file is damaged"), ExitCode::Data);
           return communicator.barrier(); // which that rank never reaches
@@ -48,7 +61,7 @@ TEST(RunOnRanks, TheFirstFailureStopsAllAndIsTheOneTold) {
 
 TEST(RunOnRanks, ARankThatLeavesEarlyStopsThoseThatWaitForIt) {
   absl::Status status = runOnRanks(
-      testing::shardedExecutable(meshWith({{"d0", 2}})), 1, [&](Executor &, Communicator &communicator) {
+      testing::shardedParts(meshWith({{"d0", 2}})), 1, [&](Executor &, Communicator &communicator) {
         return communicator.rank() == 1 ? absl::OkStatus() : communicator.barrier();
       });
   EXPECT_EQ(exitCodeOf(status), ExitCode::PeerLost);
@@ -56,7 +69,7 @@ TEST(RunOnRanks, ARankThatLeavesEarlyStopsThoseThatWaitForIt) {
 
 TEST(RunOnRanks, ARankThatDoesNotComeBackEndsWithTheProcess) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  EXPECT_EXIT(static_cast<void>(runOnRanks(testing::shardedExecutable(meshWith({{"d0", 3}})), 1,
+  EXPECT_EXIT(static_cast<void>(runOnRanks(testing::shardedParts(meshWith({{"d0", 3}})), 1,
                                            [&](Executor &, Communicator &communicator) {
                                              communicator.setLimits({0.2, 0.2, 0.2});
                                              if (communicator.rank() == 0)
@@ -71,7 +84,7 @@ TEST(RunOnRanks, ARankThatDoesNotComeBackEndsWithTheProcess) {
 TEST(RunOnRanks, AWrapperStandsBetweenEachRankAndItsGroup) {
   std::vector<int> wrapped;
   EXPECT_EQ(runOnRanks(
-                testing::shardedExecutable(meshWith({{"d0", 2}})), 1,
+                testing::shardedParts(meshWith({{"d0", 2}})), 1,
                 [](Executor &, Communicator &communicator) { return communicator.barrier(); }, nullptr,
                 [&](std::unique_ptr<Communicator> communicator) {
                   wrapped.push_back(communicator->rank());
@@ -82,18 +95,17 @@ TEST(RunOnRanks, AWrapperStandsBetweenEachRankAndItsGroup) {
 }
 
 TEST(RunOnRanks, AProgramForAnotherMachineIsRefused) {
-  Executable executable = testing::shardedExecutable(meshWith({{"d0", 2}}));
-  executable.target.instructionSet = "avx1024";
-  absl::Status status =
-      runOnRanks(executable, 1, [](Executor &, Communicator &) { return absl::OkStatus(); });
+  std::vector<Executable> parts = testing::shardedParts(meshWith({{"d0", 2}}));
+  parts[0].target.instructionSet = "avx1024";
+  absl::Status status = runOnRanks(parts, 1, [](Executor &, Communicator &) { return absl::OkStatus(); });
   EXPECT_EQ(exitCodeOf(status), ExitCode::Config);
 }
 
 TEST(CheckMesh, RefusesAProgramForOtherRanks) {
   Config config;
   config.parallel.tensor = 2;
-  EXPECT_EQ(checkMesh(testing::shardedExecutable(meshWith({{"t0", 2}})), config), absl::OkStatus());
-  const absl::Status status = checkMesh(testing::shardedExecutable(meshWith({{"d0", 2}})), config);
+  EXPECT_EQ(checkMesh(testing::shardedPart(meshWith({{"t0", 2}}), 0), config), absl::OkStatus());
+  const absl::Status status = checkMesh(testing::shardedPart(meshWith({{"d0", 2}}), 0), config);
   EXPECT_EQ(status.message(),
             "the program is for 2 ranks, 2 of them data ranks; parallel asks for 2, 1 of them data ranks. "
             "Compile it again: weft compile RUN.yaml -o RUN.weft");
@@ -219,6 +231,11 @@ TEST(DescribeRanks, SaysHowTheWorkIsShared) {
   EXPECT_EQ(describe({1, 1, 0, 3, false, {}}), "3 ranks: tensor 3");
   EXPECT_EQ(describe({1, 2, 1, 2, true, {2, ContextMethod::AllToAll}}),
             "8 ranks: data 2 x tensor 2 (sequence parallel) x context 2 (all-to-all), zero 1");
+  EXPECT_EQ(describe({1, 1, 0, 1, false, {}, {4, "1f1b", "auto"}}), "4 ranks: pipeline 4 (1f1b)");
+  EXPECT_EQ(describe({1, 2, 1, 1, false, {}, {4, "interleaved", "12"}}),
+            "8 ranks: pipeline 4 (interleaved, 3 stages a rank) x data 2, zero 1");
+  EXPECT_EQ(describe({1, 1, 0, 1, false, {}, {2, "file:/runs/mine.txt", "auto"}}),
+            "2 ranks: pipeline 2 (mine.txt)");
 }
 
 } // namespace

@@ -1,8 +1,8 @@
 //===- ShardedVariables.h - Variables on many meshes, without a compiler --===//
 //
 // Executables that hold variables and no programs, the same variables on each mesh, split as data
-// parallelism, tensor parallelism and ZeRO would, with sizes that do not divide. What a rank must hold is
-// computed from the whole by partOf() alone.
+// parallelism, tensor parallelism and ZeRO would, with sizes that do not divide, and shared out among the
+// ranks of a pipeline. What a rank must hold is computed from the whole by partOf() alone.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_TESTS_UNIT_TRAIN_SHARDEDVARIABLES_H
@@ -15,22 +15,27 @@
 
 namespace weft::testing {
 
-/// A mesh of these axes; names that begin with `d` are data axes, with `t` tensor axes.
+/// A mesh of these axes; names that begin with `d` are data axes, with `t` tensor axes, with `p` axes of the
+/// pipeline.
 inline Mesh meshWith(std::vector<MeshAxis> axes) {
   Mesh mesh;
   mesh.axes = std::move(axes);
-  MeshRole data{"data", {}}, tensor{"tensor", {}};
-  for (uint32_t axis = 0; axis < mesh.axes.size(); ++axis)
-    (mesh.axes[axis].name.starts_with("d") ? data : tensor).axes.push_back(axis);
+  MeshRole data{"data", {}}, tensor{"tensor", {}}, pipeline{"pipeline", {}};
+  for (uint32_t axis = 0; axis < mesh.axes.size(); ++axis) {
+    const char letter = mesh.axes[axis].name.front();
+    (letter == 'd' ? data : letter == 't' ? tensor : pipeline).axes.push_back(axis);
+  }
   if (!mesh.axes.empty())
-    mesh.roles = {data, tensor};
+    mesh.roles = {data, tensor, pipeline};
   return mesh;
 }
 
 /// Splits that a variable may have, by the roles of a mesh: `D` over data axes, `T` over tensor axes, both in
 /// this order; `.` not at all.
+enum class Holds { All, First, Last }; ///< which pipeline ranks hold a variable
 struct ShardedVariable {
   const char *name;
+  Holds holds;
   std::vector<int64_t> shape;
   DType type;
   bool trainable;
@@ -39,16 +44,15 @@ struct ShardedVariable {
 
 inline const std::vector<ShardedVariable> &shardedVariables() {
   static const std::vector<ShardedVariable> variables = {
-      {"embedding", {13, 6}, DType::F32, true, {"T", "."}}, // an odd vocabulary
-      {"projection",
-       {6, 5, 7},
-       DType::F32,
-       true,
-       {".", "D", "T"}}, // ZeRO-3 on one dimension, tensor on another
-      {"norm", {6}, DType::BF16, true, {}},
-      {"moment.embedding", {13, 6}, DType::F64, false, {"TD", "."}}, // ZeRO-1 below the tensor split
-      {"moment.norm", {6}, DType::F32, false, {"D"}}, // fewer elements than some meshes have ranks
-      {"steps", {}, DType::I64, false, {}},
+      {"embedding", Holds::All, {13, 6}, DType::F32, true, {"T", "."}},           // an odd vocabulary
+      {"projection", Holds::First, {6, 5, 7}, DType::F32, true, {".", "D", "T"}}, // ZeRO-3 on one dimension,
+                                                                                  // tensor on another
+      {"norm", Holds::Last, {6}, DType::BF16, true, {}},
+      {"moment.embedding", Holds::All, {13, 6}, DType::F64, false, {"TD", "."}}, // ZeRO-1 below the tensor
+                                                                                 // split
+      {"moment.norm", Holds::Last, {6}, DType::F32, false, {"D"}}, // fewer elements than some meshes have
+                                                                   // ranks
+      {"steps", Holds::All, {}, DType::I64, false, {}},
   };
   return variables;
 }
@@ -68,15 +72,23 @@ inline TensorPlacement placementOn(const Mesh &mesh, const ShardedVariable &vari
   return placement;
 }
 
-inline Executable shardedExecutable(const Mesh &mesh) {
+inline bool isHeld(const ShardedVariable &variable, int64_t pipelineRank, int64_t pipelineRanks) {
+  return variable.holds == Holds::All ||
+         pipelineRank == (variable.holds == Holds::First ? 0 : pipelineRanks - 1);
+}
+
+inline Executable shardedPart(const Mesh &mesh, int64_t pipelineRank) {
   Executable executable;
   executable.weftVersion = "0.1.0";
   executable.target = {"avx2", 1};
   executable.mesh = mesh;
   uint64_t offset = 0;
   for (const ShardedVariable &sharded : shardedVariables()) {
+    if (!isHeld(sharded, pipelineRank, mesh.pipelineRanks()))
+      continue;
     Variable variable;
     variable.name = sharded.name;
+    variable.pipelineOwner = sharded.holds == Holds::Last ? static_cast<uint32_t>(pipelineRank) : 0;
     variable.checkpointName = std::string("model.") + sharded.name;
     variable.type = {sharded.type, sharded.shape};
     variable.placement = placementOn(mesh, sharded);
@@ -94,6 +106,13 @@ inline Executable shardedExecutable(const Mesh &mesh) {
   executable.memory.bases = {{"parameters", BaseKind::Parameters, 1, offset}};
   executable.memory.rows = {{"parameters", "all", offset}};
   return executable;
+}
+
+inline std::vector<Executable> shardedParts(const Mesh &mesh) {
+  std::vector<Executable> parts;
+  for (int64_t pipelineRank = 0; pipelineRank < mesh.pipelineRanks(); ++pipelineRank)
+    parts.push_back(shardedPart(mesh, pipelineRank));
+  return parts;
 }
 
 /// The valid part of a rank's memory, cut out of the bytes of the whole.
@@ -142,7 +161,7 @@ inline std::vector<std::byte> validPart(const Mesh &mesh, int64_t rank, const Sh
   return part;
 }
 
-/// Meshes of 1 to 12 ranks, in one and several axes.
+/// Meshes of 1 to 16 ranks, in one and several axes.
 inline std::vector<Mesh> shardingMeshes() {
   return {meshWith({}),
           meshWith({{"d0", 2}}),
@@ -150,7 +169,10 @@ inline std::vector<Mesh> shardingMeshes() {
           meshWith({{"d0", 2}, {"t0", 2}}),
           meshWith({{"d0", 2}, {"d1", 2}, {"t0", 2}}),
           meshWith({{"d0", 8}}),
-          meshWith({{"d0", 3}, {"t0", 2}, {"t1", 2}})};
+          meshWith({{"d0", 3}, {"t0", 2}, {"t1", 2}}),
+          meshWith({{"p0", 2}}),
+          meshWith({{"p0", 3}, {"d0", 2}}),
+          meshWith({{"p0", 2}, {"p1", 2}, {"d0", 2}, {"t0", 2}})};
 }
 
 } // namespace weft::testing

@@ -6,6 +6,10 @@
 sched.base "inputs" inputs slots(2) bytes(128)
 // CHECK-NEXT: sched.base "scratch" scratch slots(1) bytes(4096)
 sched.base "scratch" scratch slots(1) bytes(4096)
+// CHECK-NEXT: sched.base "in_flight" slots slots(1) bytes(128)
+sched.base "in_flight" slots slots(1) bytes(128)
+// CHECK-NEXT: sched.base "step/in_flight/F-B" slots slots(2) bytes(64) within "in_flight" at [0, 64]
+sched.base "step/in_flight/F-B" slots slots(2) bytes(64) within "in_flight" at [0, 64]
 // CHECK-NEXT: sched.program "step" microbatches(2) {
 sched.program "step" microbatches(2) {
   // CHECK-NEXT: sched.slot "x" input : tensor<4xf32> {per_microbatch, place = #sched.place<"inputs", 0>}
