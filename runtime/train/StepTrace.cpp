@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/train/StepTrace.h"
 
-#include "runtime/executable/Communication.h"
+#include "kernels/collective/Collective.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -23,20 +23,13 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kNanosecondsPerMicrosecond = 1000;
 
-/// The letters of a stage's forward or backward: F of 0F, BW of 12BW; empty for any other action.
-std::string_view stageLetters(std::string_view action) {
-  const size_t digits = std::min(action.find_first_not_of("0123456789"), action.size());
-  const std::string_view letters = action.substr(digits);
-  const bool isOne = letters == "F" || letters == "B" || letters == "W" || letters == "BW";
-  return digits > 0 && isOne ? letters : std::string_view();
-}
-
 bool computes(std::string_view action) {
   return action == "forward_backward" || !stageLetters(action).empty();
 }
 
-bool communicates(const Executable &executable, const Command &command) {
-  return command.kind == CommandKind::Launch && communicates(executable.kernels[command.kernel].call);
+bool meetsOtherRanks(const Executable &executable, const Command &command) {
+  return command.kind == CommandKind::Launch &&
+         weft::meetsOtherRanks(executable.kernels[command.kernel].call.name);
 }
 
 bool isMessage(std::string_view action) {
@@ -64,7 +57,7 @@ int64_t exchangingIn(const Executable &executable, const Program &program, const
   const Action &action = program.actions[times.item.action];
   int64_t nanoseconds = 0;
   for (uint32_t i = 0; i < action.commandCount; ++i)
-    if (communicates(executable, program.commands[action.firstCommand + i]))
+    if (meetsOtherRanks(executable, program.commands[action.firstCommand + i]))
       nanoseconds += times.of(i);
   return nanoseconds;
 }
@@ -74,6 +67,13 @@ double microseconds(int64_t nanoseconds) {
 }
 
 } // namespace
+
+std::string_view stageLetters(std::string_view action) {
+  const size_t digits = std::min(action.find_first_not_of("0123456789"), action.size());
+  const std::string_view letters = action.substr(digits);
+  const bool isOne = letters == "F" || letters == "B" || letters == "W" || letters == "BW";
+  return digits > 0 && isOne ? letters : std::string_view();
+}
 
 double RankUse::bubble() const {
   return computeSpan == 0 ? 0 : 1 - static_cast<double>(computing) / static_cast<double>(computeSpan);
@@ -94,7 +94,7 @@ std::string_view categoryOf(const Executable &executable, const Program &program
   if (isMessage(action.name))
     return "message";
   const auto first = program.commands.begin() + action.firstCommand, last = first + action.commandCount;
-  const auto exchanges = [&](const Command &command) { return communicates(executable, command); };
+  const auto exchanges = [&](const Command &command) { return meetsOtherRanks(executable, command); };
   const bool exchangesAlone =
       std::any_of(first, last, exchanges) && std::all_of(first, last, [&](const Command &command) {
         return command.kind == CommandKind::Copy || exchanges(command);

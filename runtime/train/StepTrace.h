@@ -28,6 +28,9 @@ struct RankUse {
   double bubble() const;
 };
 
+/// The letters of a stage's forward or backward: F of 0F, BW of 12BW; empty for any other action.
+std::string_view stageLetters(std::string_view action);
+
 /// 0F3, `0F.send 3`, prepare, `forward_backward 3`.
 std::string itemName(const Program &program, const ScheduleItem &item);
 

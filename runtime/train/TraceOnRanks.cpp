@@ -8,6 +8,7 @@
 #include "runtime/train/TraceOnRanks.h"
 
 #include "runtime/device/Device.h"
+#include "runtime/train/StageReplay.h"
 #include "runtime/train/StepTrace.h"
 #include "runtime/train/VariableState.h"
 
@@ -17,7 +18,9 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
+#include <optional>
 #include <vector>
 
 namespace weft {
@@ -63,21 +66,54 @@ std::string head(const Executable &executable, const TraceClock &clock, const Tr
 
 double milliseconds(double nanoseconds) { return nanoseconds * 1e-6; }
 
+std::string bytesOf(const std::vector<StageRun> &runs) {
+  return {reinterpret_cast<const char *>(runs.data()), runs.size() * sizeof(StageRun)};
+}
+
+std::vector<StageRun> runsIn(const std::string &bytes) {
+  std::vector<StageRun> runs(bytes.size() / sizeof(StageRun));
+  std::memcpy(runs.data(), bytes.data(), runs.size() * sizeof(StageRun));
+  return runs;
+}
+
+/// The bubbles of each rank's pipeline replayed, by rank; none without stages.
+std::vector<double> plannedBubbles(const Mesh &mesh, const std::vector<std::vector<StageRun>> &runs) {
+  const bool hasStages = std::any_of(runs.begin(), runs.end(), [](const auto &own) { return !own.empty(); });
+  std::vector<double> bubbles(hasStages ? runs.size() : 0);
+  const std::span<const uint32_t> pipeline = mesh.axesOf("pipeline");
+  for (size_t rank = 0; rank < bubbles.size(); ++rank) {
+    const std::vector<int64_t> group = mesh.group(static_cast<int64_t>(rank), pipeline);
+    if (static_cast<size_t>(group.front()) != rank)
+      continue;
+    std::vector<std::vector<StageRun>> ofPipeline;
+    for (int64_t member : group)
+      ofPipeline.push_back(runs[static_cast<size_t>(member)]);
+    const std::optional<std::vector<double>> replayed = replayedBubbles(ofPipeline);
+    if (!replayed)
+      return {};
+    for (size_t i = 0; i < group.size(); ++i)
+      bubbles[static_cast<size_t>(group[i])] = (*replayed)[i];
+  }
+  return bubbles;
+}
+
 /// The mean use of some ranks.
 struct TableRow {
   std::string title;
   int64_t ranks = 0;
-  double busy = 0, exchanging = 0, bubble = 0;
+  double busy = 0, exchanging = 0, bubble = 0, planned = 0;
 
-  void add(const RankUse &use) {
+  void add(const RankUse &use, double plannedBubble) {
     const double weight = 1.0 / static_cast<double>(++ranks);
     busy += weight * (static_cast<double>(use.busy) - busy);
     exchanging += weight * (static_cast<double>(use.exchanging) - exchanging);
     bubble += weight * (use.bubble() - bubble);
+    planned += weight * (plannedBubble - planned);
   }
 };
 
-std::string tableOf(const Mesh &mesh, const std::vector<RankUse> &uses, const TraceSubject &subject) {
+std::string tableOf(const Mesh &mesh, const std::vector<RankUse> &uses, const std::vector<double> &planned,
+                    const TraceSubject &subject) {
   const std::span<const uint32_t> pipeline = mesh.axesOf("pipeline");
   const bool isLong = uses.size() > static_cast<size_t>(kMostRankLines);
   std::map<int64_t, TableRow> rows;
@@ -85,7 +121,7 @@ std::string tableOf(const Mesh &mesh, const std::vector<RankUse> &uses, const Tr
   for (size_t i = 0; i < uses.size(); ++i) {
     const int64_t rank = static_cast<int64_t>(i), place = mesh.indexOf(rank, pipeline);
     TableRow &row = rows[isLong ? place : rank];
-    row.add(uses[i]);
+    row.add(uses[i], planned.empty() ? 0 : planned[i]);
     row.title = !isLong            ? rankTitle(mesh, rank)
                 : pipeline.empty() ? absl::StrCat("mean of ", row.ranks, " ranks")
                                    : absl::StrCat("pipeline ", place, ", mean of ", row.ranks, " ranks");
@@ -97,9 +133,14 @@ std::string tableOf(const Mesh &mesh, const std::vector<RankUse> &uses, const Tr
   std::string text = absl::StrFormat("trace: step %d, %.1f ms\n  %-*s %12s %14s %8s", subject.step,
                                      milliseconds(static_cast<double>(longest)), width, "rank", "busy ms",
                                      "exchanging ms", "bubble");
-  for (const auto &[place, row] : rows)
+  if (!planned.empty())
+    absl::StrAppendFormat(&text, " %8s", "planned");
+  for (const auto &[place, row] : rows) {
     absl::StrAppendFormat(&text, "\n  %-*s %12.3f %14.3f %7.1f%%", width, row.title, milliseconds(row.busy),
                           milliseconds(row.exchanging), 100 * row.bubble);
+    if (!planned.empty())
+      absl::StrAppendFormat(&text, " %7.1f%%", 100 * row.planned);
+  }
   return text;
 }
 
@@ -135,17 +176,23 @@ absl::StatusOr<TraceReport> gatherTrace(Communicator &communicator, const Execut
       !status.ok())
     return status;
   TraceReport report;
-  if (rank == 0)
-    report = {head(executable, agreed, subject), tableOf(executable.mesh, uses, subject)};
+  std::vector<std::vector<StageRun>> runs(uses.size());
   for (int from = 0; from < communicator.size(); ++from) {
-    std::string text = from == rank ? traceEvents(executable, times, rank, agreed.origin) : std::string();
+    const bool isMine = from == rank;
+    std::string text = isMine ? traceEvents(executable, times, rank, agreed.origin) : std::string();
     if (absl::Status status = share(communicator, text, from); !status.ok())
       return status;
-    if (rank == 0)
-      absl::StrAppend(&report.file, ",\n", text);
+    std::string bytes = isMine ? bytesOf(stageRuns(times)) : std::string();
+    if (absl::Status status = share(communicator, bytes, from); !status.ok())
+      return status;
+    if (rank != 0)
+      continue;
+    absl::StrAppend(&report.file, ",\n", text);
+    runs[static_cast<size_t>(from)] = runsIn(bytes);
   }
   if (rank == 0)
-    absl::StrAppend(&report.file, "\n]}\n");
+    report = {absl::StrCat(head(executable, agreed, subject), report.file, "\n]}\n"),
+              tableOf(executable.mesh, uses, plannedBubbles(executable.mesh, runs), subject)};
   return report;
 }
 

@@ -35,7 +35,8 @@ struct TraceSubject {
 };
 
 /// The trace of all ranks, and how they were used: a line for each, or, for more than kMostRankLines of them,
-/// for those with the same place along the pipeline together. Both on rank 0 alone.
+/// for those with the same place along the pipeline together. A program with stages also has the bubble that
+/// its order has by itself (StageReplay.h). Both on rank 0 alone.
 struct TraceReport {
   std::string file;
   std::string table;

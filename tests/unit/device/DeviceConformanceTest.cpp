@@ -149,6 +149,23 @@ TEST_P(Conformance, AWaitForWhatAlreadyHappenedGoesOn) {
   EXPECT_TRUE(stream->synchronize().ok());
 }
 
+TEST_P(Conformance, StampsAreTakenWhenTheStreamComesThere) {
+  std::unique_ptr<Event> event = *device->createEvent();
+  std::unique_ptr<Stream> stream = *device->createStream();
+  int64_t before = 0, after = 0;
+  stream->stamp(before);
+  stream->wait(*event, 1);
+  stream->stamp(after);
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  const int64_t signaled = monotonicNanoseconds();
+  event->signal(1);
+  ASSERT_TRUE(stream->synchronize().ok());
+  EXPECT_GT(before, 0);
+  EXPECT_LT(before, signaled);
+  EXPECT_GE(after, signaled);
+  EXPECT_LE(after, monotonicNanoseconds());
+}
+
 TEST_P(Conformance, DestroyingAStreamDropsItsPendingWait) {
   std::unique_ptr<Event> event = *device->createEvent();
   std::unique_ptr<Stream> stream = *device->createStream();

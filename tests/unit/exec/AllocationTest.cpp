@@ -47,6 +47,19 @@ TEST(Allocation, StepsAllocateNothing) {
   EXPECT_TRUE(allOk);
 }
 
+TEST(Allocation, StepsThatAreTimedAllocateNothing) {
+  std::unique_ptr<Device> device = createTestDevice(2);
+  std::unique_ptr<Executor> executor = *Executor::create(sampleExecutable(), *device);
+  ProgramHandle step = *executor->program("step");
+  RunTimes times(executor->executable().programs[step.index]);
+  int64_t before = allocations.load();
+  bool allOk = true;
+  for (int i = 0; i < 1000; ++i)
+    allOk = executor->run(step, &times).ok() && allOk;
+  EXPECT_EQ(allocations.load() - before, 0);
+  EXPECT_TRUE(allOk);
+}
+
 /// Steps of an executable on each of four ranks.
 void expectNoAllocations(const std::function<Executable(int64_t)> &executableOf) {
   std::vector<std::unique_ptr<Communicator>> communicators = *createLocalGroup(4);

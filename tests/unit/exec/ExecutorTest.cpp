@@ -142,6 +142,46 @@ TEST_F(ExecutorTest, TheObserverSeesEveryCommandOnceItIsDone) {
   EXPECT_EQ(seen.size(), 7u);
 }
 
+TEST_F(ExecutorTest, TimesAreThoseOfEachItemAndCommandInOrder) {
+  std::unique_ptr<Executor> executor = load(sampleExecutable());
+  fillSample(*executor);
+  const Program &step = executor->executable().programs[0];
+  RunTimes times(step);
+  for (int run = 0; run < 2; ++run) {
+    int64_t last = monotonicNanoseconds();
+    ASSERT_EQ(executor->run(*executor->program("step"), &times), absl::OkStatus());
+    const int64_t end = monotonicNanoseconds();
+    std::vector<ScheduleItem> seen;
+    for (const ItemTimes &item : times.items()) {
+      seen.push_back(item.item);
+      EXPECT_LE(last, item.start);
+      last = item.start;
+      ASSERT_EQ(item.ends.size(), step.actions[item.item.action].commandCount);
+      for (size_t i = 0; i < item.ends.size(); ++i) {
+        EXPECT_EQ(item.of(i), item.ends[i] - last);
+        EXPECT_LE(last, item.ends[i]);
+        last = item.ends[i];
+      }
+      EXPECT_EQ(item.end(), last);
+    }
+    EXPECT_LE(last, end);
+    EXPECT_EQ(seen, step.schedule);
+  }
+  EXPECT_THAT(values(executor->variable(0)), ElementsAre(0.25, 0.5, 0.75, 1)) << "as without times";
+}
+
+TEST_F(ExecutorTest, TimesOfAnotherProgramAreRefused) {
+  std::unique_ptr<Executor> executor = load(sampleExecutable());
+  Program other = sampleStep();
+  other.name = "evaluate";
+  RunTimes times(other);
+  absl::Status status = executor->run(*executor->program("step"), &times);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(status.message(),
+            "program 'step': the times are made for another, 'evaluate'. Make them for the program "
+            "that runs");
+}
+
 TEST_F(ExecutorTest, TwoExecutorsOnOneDeviceShareNothing) {
   std::unique_ptr<Executor> one = load(sampleExecutable()), other = load(sampleExecutable());
   fillSample(*one);
