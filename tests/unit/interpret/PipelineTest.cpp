@@ -329,6 +329,36 @@ TEST(Pipeline, RefusesRanksThatAreNoPipeline) {
             "'dist.receive' op expects another pipeline rank than 1, below 2, got 1\n");
 }
 
+/// A release needs the value, like a load.
+TEST(Pipeline, RefusesAReleaseOfNothing) {
+  EXPECT_EQ(refusalOf({{"%start = nn.read", "sched.release \"from_0\"\n        %start = nn.read"}}),
+            "'sched.release' op reads slot \"from_0\" of microbatch 0 before anything is stored there\n");
+}
+
+TEST(Pipeline, RefusesOutputsThatAreNoOneValue) {
+  const Change slot = {"output/terms\" output : tensor<f64, #scalar>",
+                       "output/terms\" output : tensor<f64, #pending>"};
+  const Change store = {"\"output/terms\", %sum : tensor<f64, #scalar>",
+                        "\"output/terms\", %term : tensor<f64, #pending>"};
+  EXPECT_NE(refusalOf({slot}).find("what all ranks see alike has one type"), std::string::npos);
+  EXPECT_NE(refusalOf({slot, store, slot, store})
+                .find("slot output/terms leaves the program split or pending over the pipeline axes"),
+            std::string::npos);
+}
+
+TEST(Pipeline, RefusesASumOverSomeOfItsAxes) {
+  std::string text = changed({{"p0 = 2 : pipeline = [p0]", "p0 = 2, p1 = 1 : pipeline = [p0, p1]"}});
+  for (const char *end : {" : tensor<2xf32", "\n"}) { // of messages
+    const std::string one = std::string("over [\"p0\"]") + end,
+                      both = std::string("over [\"p0\", \"p1\"]") + end;
+    for (size_t at = text.find(one); at != std::string::npos; at = text.find(one, at + 1))
+      text.replace(at, one.size(), both);
+  }
+  EXPECT_EQ(Pipeline(text).refusal(),
+            "'dist.all_reduce.start' op goes over pipeline axes, but not over p1: a sum over "
+            "the pipeline is one over all of it\n");
+}
+
 TEST(Pipeline, RefusesAVariableThatStartsDifferent) {
   Pipeline pipeline(changed({{"nn.state @steps : tensor<f64, #scalar> constant",
                               "nn.state @steps : tensor<f64, #scalar> constant {mean = 1.0}"}},

@@ -15,7 +15,7 @@ namespace weft::interpret {
 
 class Program {
 public:
-  /// Whether `isVerified` or not, the text must be what its ops print like.
+  /// Without `isVerified` no op's verifier sees it.
   explicit Program(const std::string &text, bool isVerified = true)
       : handler(&context, [this](mlir::Diagnostic &diagnostic) { messages += diagnostic.str() + "\n"; }) {
     context.loadDialect<nn::NnDialect, sched::SchedDialect, dist::DistDialect, mlir::func::FuncDialect>();
