@@ -134,7 +134,7 @@ class RunFolder(PipelineTest):
     def testOneRankSpeaksAndPlansAreAllocated(self):
         for schedule in SCHEDULES:
             with self.subTest(schedule):
-                printed = self.trainOn(schedule, f"{{size: 2, schedule: {schedule}}}", "train.steps=1", "eval.interval=0")
+                printed = self.trainOn(schedule, f"{{size: 2, schedule: {schedule}}}", "train.steps=2", "eval.interval=0")
                 stages = "" if schedule in ("gpipe", "1f1b", "zb_h1", "zb_h2", "auto") else ", 2 stages a rank"
                 self.assertIn(f"   2 ranks: pipeline 2 ({schedule}{stages})   ", printed)
                 found = re.search(r"allocated ([\d,]+) of ([\d,]+) bytes planned", printed)
@@ -214,7 +214,7 @@ class WholeProgram(PipelineTest):
 
     def testRanksThatNeedLessMakeRoomForOthers(self):
         """launch.memory_limit is of all ranks together, launch.memory_per_rank of each."""
-        sets = self.settings("parallel.pipeline={size: 4, layout: E t | t | t*3 | t L}", "train.steps=1", "eval.interval=0")
+        sets = self.settings("parallel.pipeline={size: 4, layout: E t | t | t*3 | t L}", "train.steps=2", "eval.interval=0")
         text = self.passes("weft", "compile", "run.yaml", "--explain", "memory", *(word for one in sets for word in ("--set", one)))
         needed = [int(bytes) for bytes in re.findall(r"(?m)^  pipeline rank \d .* (\d+)$", text)]
         self.assertEqual(4, len(needed))
