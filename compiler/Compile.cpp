@@ -19,6 +19,16 @@ using namespace mlir;
 
 namespace weft {
 namespace {
+/// What the cut left word of.
+void readSchedule(ModuleOp module, Compiled &compiled) {
+  auto text = module->getAttrOfType<StringAttr>(sched::kScheduleAttribute);
+  auto times = module->getAttrOfType<DenseF64ArrayAttr>(sched::kTimesAttribute);
+  if (!text || !times || times.size() != 4)
+    return;
+  compiled.schedule = text.getValue().str();
+  compiled.times = {times[0], times[1], times[2], times[3]};
+}
+
 /// Gathers diagnostics as text: `location: severity: message`, one a line.
 class DiagnosticText {
 public:
@@ -92,7 +102,11 @@ absl::StatusOr<Compiled> compileJob(const Config &config, const std::string &res
   FailureOr<std::vector<Executable>> parts = emitExecutables(*module);
   if (failed(parts))
     return diagnostics.error("emit: the program cannot be written down");
-  Compiled compiled{std::move(*parts), {}, {}, std::move(placement), std::move(picture)};
+  Compiled compiled;
+  compiled.parts = std::move(*parts);
+  compiled.placement = std::move(placement);
+  compiled.picture = std::move(picture);
+  readSchedule(*module, compiled);
   for (ModuleOp own : pipelineModules(*module)) {
     compiled.memory.push_back(reportMemory(own));
     readComposites(own, compiled.composites);

@@ -4,6 +4,7 @@
 
 #include "compiler/PhaseCosts.h"
 #include "passes/memory/MemoryReport.h"
+#include "passes/pipeline/schedules/Timeline.h"
 #include "runtime/config/Config.h"
 #include "runtime/executable/MemoryLimits.h"
 
@@ -35,8 +36,10 @@ struct Compiled {
   std::vector<Executable> parts;    ///< one for each pipeline rank; one without a pipeline
   std::vector<MemoryReport> memory; ///< of each part
   std::map<std::string, CompositeCount> composites;
-  std::string placement; ///< the table of --explain placement, if it was asked for
-  std::string picture;   ///< the SVG file of --draw, if it was asked for
+  std::string placement;        ///< the table of --explain placement, if it was asked for
+  std::string picture;          ///< the SVG file of --draw, if it was asked for
+  std::string schedule;         ///< of the pipeline, as people write it; empty without one
+  schedules::ActionTimes times; ///< that it was made with: floating-point operations
   int64_t verifiedRanks = 0,
           verifiedCalls = 0; ///< whose command lists meet, and how many calls those have
 };

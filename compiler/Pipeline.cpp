@@ -7,6 +7,7 @@
 #include "compiler/Pipeline.h"
 
 #include "compiler/schedule/PlanStages.h"
+#include "dialects/nn/NnDialect.h"
 #include "passes/differentiate/Differentiate.h"
 #include "passes/fuse/Fuse.h"
 #include "passes/memory/Memory.h"
@@ -115,13 +116,31 @@ SeedPlacementsOptions seedOptions(const Config &config) {
 /// Whether every pipeline rank has a program of its own, in a module of its own.
 bool isPipelined(const Config &config) { return config.parallel.pipeline.size > 1; }
 
+/// How many layers the model has. In a program each begins with its boundary, and one more may stand before
+/// the head.
+absl::StatusOr<int64_t> layersOf(ModuleOp module, const Config &config) {
+  if (config.model.program.empty())
+    return config.model.numHiddenLayers;
+  int64_t layers = -1;
+  module.walk([&](nn::BoundaryOp boundary) { layers = std::max<int64_t>(layers, boundary.getLayer()); });
+  if (layers >= 0)
+    return layers;
+  return absl::InvalidArgumentError(
+      absl::StrCat("parallel.pipeline.size: ", config.model.program,
+                   " has no nn.boundary, where it could be cut into stages. Works: 1, or a program in which "
+                   "`nn.boundary LAYER %x` stands before each layer and before the head."));
+}
+
 /// A layout that is written out, or a number of stages, says where the model is cut; `auto` leaves it to
 /// costs.
-absl::StatusOr<CutOptions> cutOptions(const Config &config) {
+absl::StatusOr<CutOptions> cutOptions(ModuleOp module, const Config &config) {
   CutOptions options;
   if (!isPipelined(config))
     return options;
-  absl::StatusOr<StageLayout> layout = planStages(config, config.model.numHiddenLayers);
+  absl::StatusOr<int64_t> layers = layersOf(module, config);
+  if (!layers.ok())
+    return layers.status();
+  absl::StatusOr<StageLayout> layout = planStages(config, *layers);
   if (!layout.ok())
     return layout.status();
   options.schedule = config.parallel.pipeline.schedule;
@@ -214,7 +233,7 @@ LogicalResult runPhases(ModuleOp module, const Config &config, const PhaseOption
     if (options.observe)
       options.observe(phase, module);
   };
-  absl::StatusOr<CutOptions> cut = cutOptions(config);
+  absl::StatusOr<CutOptions> cut = cutOptions(module, config);
   if (!cut.ok())
     return module.emitError() << std::string(cut.status().message());
   const PhaseInput input{config, options.explain, *std::move(cut)};

@@ -5,9 +5,9 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/schedule/ScheduleReport.h"
 
-#include "passes/pipeline/schedules/ResolveSchedule.h"
 #include "passes/pipeline/schedules/AutoSchedule.h"
 #include "passes/pipeline/schedules/Formulae.h"
+#include "passes/pipeline/schedules/ResolveSchedule.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -76,7 +76,8 @@ std::string describeShape(const PipelineSchedule &schedule, const ActionTimes &t
 }
 
 std::string scheduleFigures(const PipelineSchedule &schedule, const Timeline &timeline,
-                            const ActionTimes &times, std::optional<double> lowerBound) {
+                            const ActionTimes &times, std::optional<double> lowerBound,
+                            std::span<const uint64_t> peakBytes) {
   const double bubble = deviation(timeline.bubble(), 0, timeline.span());
   std::string text =
       absl::StrFormat("span %.6g (a rank's first to last action, the longest)   makespan %.6g "
@@ -94,12 +95,17 @@ std::string scheduleFigures(const PipelineSchedule &schedule, const Timeline &ti
                           "shorter\n",
                           *lowerBound,
                           std::max(0.0, percent(timeline.span() - *lowerBound, timeline.span())));
-  absl::StrAppend(&text, "rank      span      busy      idle  held (chunks, F to W)\n");
+  absl::StrAppend(&text, "rank      span      busy      idle  held (chunks, F to W)",
+                  peakBytes.empty() ? "" : "   bytes at the peak", "\n");
   const std::vector<int> held = mostHeld(schedule);
-  for (int rank = 0; rank < schedule.ranks; ++rank)
-    absl::StrAppendFormat(&text, "%4d %9.6g %9.6g %9.6g  %4d\n", rank, timeline.spans[rank],
+  for (int rank = 0; rank < schedule.ranks; ++rank) {
+    absl::StrAppendFormat(&text, "%4d %9.6g %9.6g %9.6g  %4d", rank, timeline.spans[rank],
                           timeline.busy[rank],
                           deviation(timeline.spans[rank], timeline.busy[rank], timeline.span()), held[rank]);
+    if (!peakBytes.empty())
+      absl::StrAppendFormat(&text, "%36d", peakBytes[static_cast<size_t>(rank)]);
+    absl::StrAppend(&text, "\n");
+  }
   return text;
 }
 

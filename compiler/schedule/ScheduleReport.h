@@ -11,15 +11,18 @@
 #include "passes/pipeline/schedules/Timeline.h"
 
 #include <optional>
+#include <span>
 
 namespace weft {
 
 /// `4 ranks, 8 stages (v), 8 microbatches; F 1, B 1, W 1, transfer 0`.
 std::string describeShape(const schedules::PipelineSchedule &schedule, const schedules::ActionTimes &times);
 
-/// Span, bubble, formula, and a line for each rank. `lowerBound` is auto's.
+/// Span, bubble, formula, and a line for each rank. `lowerBound` is auto's; `peakBytes` what each rank needs
+/// in all, if it is known.
 std::string scheduleFigures(const schedules::PipelineSchedule &schedule, const schedules::Timeline &timeline,
-                            const schedules::ActionTimes &times, std::optional<double> lowerBound);
+                            const schedules::ActionTimes &times, std::optional<double> lowerBound,
+                            std::span<const uint64_t> peakBytes = {});
 
 /// A line for each schedule of the literature and for what auto finds with `heldLimit` microbatches (of a
 /// rank's whole share); one that cannot be has its reason instead of figures.

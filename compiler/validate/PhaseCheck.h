@@ -1,10 +1,10 @@
 //===- PhaseCheck.h - Which phase changed what a program computes -----------===//
 //
 // Translation validation: the program is run after every phase up to `schedule`, exactly (float64, casts are
-// the identity), on the same inputs and variables, on virtual ranks once it is in the local view. Every
-// output, written variable and carried value is compared with what the phase before gave. Last, the
-// executable itself is run, in the types of the program: its outputs and written variables may differ by as
-// much as rounding to those types explains.
+// the identity), on the same inputs and variables, on virtual ranks once it is in the local view, as programs
+// side by side once it is cut into pipeline ranks. Every output, written variable and carried value is
+// compared with what the phase before gave. Last, the executable itself is run, in the types of the program:
+// its outputs and written variables may differ by as much as rounding to those types explains.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_VALIDATE_PHASECHECK_H

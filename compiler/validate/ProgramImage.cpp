@@ -42,11 +42,15 @@ public:
 
   void carried(StringRef name, Type type, const MeshValue &value, const Ranks &ranks) override {
     absl::StatusOr<interpret::Tensor> whole = ranks.assemble(value, type);
-    if (whole.ok())
-      image.values["carried " + name.str()] = *std::move(whole);
-    else
+    if (!whole.ok()) {
       absl::StrAppend(&image.failure, "carried ", name.str(), ": ", std::string(whole.status().message()),
                       "\n");
+      return;
+    }
+    // What several ranks of a pipeline carry under one name is one value.
+    auto [known, isNew] = image.values.try_emplace("carried " + name.str(), *std::move(whole));
+    if (!isNew && !interpret::sameBits(known->second, *whole))
+      absl::StrAppend(&image.failure, "carried ", name.str(), ": differs between pipeline ranks\n");
   }
 
 private:

@@ -174,12 +174,13 @@ private:
   /// that outlives it, and what is received is written where its slot is, and read by nothing here.
   LogicalResult checkTransfers() {
     for (auto launch : block.getOps<sched::LaunchOp>()) {
-      if (launch.getKernel() == "send")
+      const std::optional<LineStep> step = lineStepOf(launch.getKernel().str());
+      if (step == LineStep::Send)
         for (Value operand : launch.getInputs())
           if (!bufferOf(operand).fixed)
             return launch.emitOpError() << "sends a value that ends with this action, before the transfer "
                                            "does: store it to a slot, and send what is loaded from there";
-      if (launch.getKernel() != "receive")
+      if (step != LineStep::Receive)
         continue;
       for (Value result : launch.getOutputs()) {
         if (Operation *reader = readerOf(result))

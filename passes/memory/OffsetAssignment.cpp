@@ -47,17 +47,16 @@ private:
   static bool beginsBehind(int64_t command, const Entry &entry) { return command < entry.begin; }
   llvm::SmallVector<Entry, 4> entries; // by begin, and so by end
 };
-} // namespace
 
-OffsetPlan assignOffsets(llvm::ArrayRef<Lifetime> lifetimes) {
-  OffsetPlan plan;
-  plan.offsets.assign(lifetimes.size(), 0);
-  findLowerBound(lifetimes, plan);
-  auto order = llvm::to_vector(llvm::seq<size_t>(0, lifetimes.size()));
-  llvm::stable_sort(order, [&](size_t a, size_t b) {
-    return std::pair(-lifetimes[a].bytes, lifetimes[a].begin) <
-           std::pair(-lifetimes[b].bytes, lifetimes[b].begin);
-  });
+struct Offsets {
+  llvm::SmallVector<int64_t> offsets;
+  int64_t peakBytes = 0;
+};
+
+/// Each buffer in turn at the lowest gap that fits.
+Offsets placeInOrder(llvm::ArrayRef<Lifetime> lifetimes, llvm::ArrayRef<size_t> order) {
+  Offsets placed;
+  placed.offsets.assign(lifetimes.size(), 0);
   std::map<int64_t, Row> rows; // by offset
   for (size_t index : order) {
     const Lifetime &own = lifetimes[index];
@@ -69,9 +68,39 @@ OffsetPlan assignOffsets(llvm::ArrayRef<Lifetime> lifetimes) {
         break;
       offset = std::max(offset, row.topBeside(own));
     }
-    plan.offsets[index] = offset;
-    plan.peakBytes = std::max(plan.peakBytes, offset + own.bytes);
+    placed.offsets[index] = offset;
+    placed.peakBytes = std::max(placed.peakBytes, offset + own.bytes);
     rows[offset].add(own, offset);
+  }
+  return placed;
+}
+
+/// What comes first: the lower key, then who begins first.
+using OrderKey = int64_t (*)(const Lifetime &);
+constexpr OrderKey kOrders[] = {
+    [](const Lifetime &buffer) { return -buffer.bytes; },
+    [](const Lifetime &buffer) { return buffer.begin; },
+    [](const Lifetime &buffer) { return buffer.begin - buffer.end; },
+    [](const Lifetime &buffer) { return (buffer.begin - buffer.end - 1) * (buffer.bytes / kPlaceAlignment); },
+};
+} // namespace
+
+OffsetPlan assignOffsets(llvm::ArrayRef<Lifetime> lifetimes) {
+  OffsetPlan plan;
+  findLowerBound(lifetimes, plan);
+  auto order = llvm::to_vector(llvm::seq<size_t>(0, lifetimes.size()));
+  for (OrderKey key : kOrders) {
+    llvm::sort(order, [&](size_t a, size_t b) {
+      return std::tuple(key(lifetimes[a]), lifetimes[a].begin, a) <
+             std::tuple(key(lifetimes[b]), lifetimes[b].begin, b);
+    });
+    Offsets placed = placeInOrder(lifetimes, order);
+    if (plan.offsets.empty() || placed.peakBytes < plan.peakBytes) {
+      plan.offsets = std::move(placed.offsets);
+      plan.peakBytes = placed.peakBytes;
+    }
+    if (plan.peakBytes == plan.lowerBound)
+      break;
   }
   return plan;
 }

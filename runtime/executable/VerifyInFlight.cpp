@@ -7,6 +7,7 @@
 // the items walked once, and the values then laid side by side in the order in which they begin.
 //
 //===----------------------------------------------------------------------===//
+#include "kernels/collective/Collective.h"
 #include "runtime/executable/PlanRules.h"
 
 #include "absl/strings/str_join.h"
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 
 namespace weft {
@@ -83,18 +85,17 @@ private:
     const Command &command = program.commands[index];
     const KernelEntry *kernel =
         command.kind == CommandKind::Launch ? &executable.kernels[command.kernel] : nullptr;
-    const std::string_view name = kernel ? std::string_view(kernel->call.name) : std::string_view();
+    const std::optional<LineStep> step = kernel ? lineStepOf(kernel->call.name) : std::nullopt;
     std::span<const Reference> arguments(program.arguments);
     arguments = arguments.subspan(command.firstArgument, command.operandCount + command.resultCount);
-    const bool isSend = name == "send" && command.operandCount == 1 && command.resultCount == 0;
-    const bool isReceive = name == "receive" && command.operandCount == 0 && command.resultCount == 1;
+    const bool begins = step == LineStep::Send || step == LineStep::Receive;
     for (size_t i = 0; i < arguments.size(); ++i)
-      if (absl::Status status = readReference(index, arguments[i], i >= command.operandCount,
-                                              isSend || isReceive ? &kernel->call : nullptr);
+      if (absl::Status status =
+              readReference(index, arguments[i], i >= command.operandCount, begins ? &kernel->call : nullptr);
           !status.ok())
         return status;
-    if (name == "send_wait" || name == "receive_wait")
-      addTransfer({name == "send_wait" ? Event::SendWait : Event::ReceiveWait, index}, kernel->call);
+    if (step && !begins)
+      addTransfer({step == LineStep::FinishSend ? Event::SendWait : Event::ReceiveWait, index}, kernel->call);
     if (kernel && kernel->workspaceBytes != 0)
       return readReference(index, command.workspace, true, nullptr);
     return absl::OkStatus();
@@ -143,7 +144,7 @@ private:
     if (isWait) {
       Line &line = (event.kind == Event::SendWait ? sending : receiving)[event.line];
       if (line.waits == line.values.size())
-        return absl::OkStatus(); // waits for a transfer of another kind of base, or for none
+        return absl::OkStatus(); // for nothing: the lists of commands do not meet, and nothing is kept by it
       if (const size_t value = line.values[line.waits++]; value != kNever) {
         --(event.kind == Event::SendWait ? values[value].sends : values[value].receives);
         values[value].end = item;

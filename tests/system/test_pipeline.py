@@ -30,6 +30,45 @@ BESIDE = {
     "all": "data_shard: 2, zero: 1, tensor: 2, sequence: true, context: {size: 2}",
 }
 
+#: A model written by hand: an embedding, one layer and a head, for four microbatches of two samples.
+PROGRAM = """\
+nn.parameter @embedding : tensor<257x16xf32> normal {deviation = 0.1}
+nn.parameter @layer : tensor<16x16xf32> normal {deviation = 0.3}
+nn.parameter @head : tensor<257x16xf32> normal {deviation = 0.1}
+nn.step @step microbatches(4) inputs(["tokens", "targets"]) attributes {objective = "loss_sum", denominator = 0 : i64}
+prepare {
+^bb0(%tokens: tensor<4x2x32xi32>, %targets: tensor<4x2x32xi32>):
+  %count = nn.constant dense<256> : tensor<i64>
+  nn.yield %count : tensor<i64>
+} microbatch {
+^bb0(%tokens: tensor<2x32xi32>, %targets: tensor<2x32xi32>, %count: tensor<i64>):
+  %table = nn.read @embedding : tensor<257x16xf32>
+  %x = nn.gather %table, %tokens : (tensor<257x16xf32>, tensor<2x32xi32>) -> tensor<2x32x16xf32>
+  %0 = nn.boundary 0 %x : tensor<2x32x16xf32>
+  %w = nn.read @layer : tensor<16x16xf32>
+  %y = nn.einsum "bsh,fh->bsf" (%0, %w) : (tensor<2x32x16xf32>, tensor<16x16xf32>) -> tensor<2x32x16xf32>
+  %a = nn.activation gelu %y : tensor<2x32x16xf32>
+  %1 = nn.boundary 1 %a : tensor<2x32x16xf32>
+  %head = nn.read @head : tensor<257x16xf32>
+  %loss, %z, %lse = nn.linear_cross_entropy %1, %head, %targets
+    : (tensor<2x32x16xf32>, tensor<257x16xf32>, tensor<2x32xi32>) -> (tensor<2x32xf32>, tensor<2x32xf32>, tensor<2x32xf32>)
+  %loss_sum = nn.reduce sum %loss [0, 1] : tensor<2x32xf32> -> tensor<f32>
+  nn.carry ["loss_sum"] ["sum"] %loss_sum : tensor<f32>
+} update {
+^bb0(%loss_sum: tensor<f32>, %count: tensor<i64>):
+  %divisor = nn.cast %count : tensor<i64> -> tensor<f32>
+  %loss = nn.divide %loss_sum, %divisor : tensor<f32>
+  nn.yield ["loss", "target_tokens"] %loss, %count : tensor<f32>, tensor<i64>
+}
+"""
+
+BY_HAND = """\
+model:       {program: model.mlir}
+data:        {train: [{path: corpus.txt}], sequence_length: 32}
+optimizer:   {kind: adamw, lr: 1.0e-2}
+train:       {steps: 5, micro_batch: 2, global_batch: 8}
+"""
+
 SIX_LAYERS = ("model.num_hidden_layers=6", "train.micro_batch=1", "launch.threads=1")
 SCHEDULES = ("gpipe", "1f1b", "interleaved", "zb_h1", "zb_h2", "zb_v", "v_half", "v_min", "dualpipe_v", "auto")
 
@@ -83,7 +122,7 @@ class Bits(PipelineTest):
         self.assertSameRun("one", "tied")
 
     def testLossScalingSkipsTheSameSteps(self):
-        half = ("precision.recipe=fp16", "precision.loss_scale.initial=1.0e+12")
+        half = ("precision.recipe=fp16", "precision.loss_scale.initial=16777216")
         self.trainOn("one", None, *half)
         self.assertTrue(any(line.get("skipped") for line in self.metrics("one")), self.metrics("one"))
         for name in ("two", "three"):
@@ -225,6 +264,30 @@ class WholeProgram(PipelineTest):
                      *self.training("all", *sets, f"launch.memory_limit={sum(needed) - 1}"))
         self.refuses(8, f"memory: pipeline rank {largest} (stage {largest}) needs ",
                      *self.training("each", *sets, f"launch.memory_per_rank={max(needed) - 1}"))
+
+
+class ByHand(PipelineTest):
+    """A program is cut at its boundaries."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("model.mlir", PROGRAM)
+        self.write("hand.yaml", BY_HAND)
+
+    def testStagesBeginAtItsBoundaries(self):
+        self.train("one", file="hand.yaml")
+        for name, pipeline in {"two": "{size: 2, schedule: zb_h1}", "three": "{size: 3}", "written": "{size: 2, layout: E | t L}"}.items():
+            self.train(name, f"parallel.pipeline={pipeline}", file="hand.yaml")
+            self.assertSameRun("one", name)
+
+    def testStagesThatItDoesNotHaveAreRefused(self):
+        self.refuses(2, "4 ranks with 1 stage each (schedule 1f1b) are 4 stages, and 1 layer makes at most 3",
+                     *self.training("a", "parallel.pipeline.size=4", file="hand.yaml"))
+        self.refuses(2, "has 2 layers, the model 1. Works: auto, 2, or \"E t | L\"",
+                     *self.training("a", "parallel.pipeline={size: 2, layout: E t | t L}", file="hand.yaml"))
+        self.write("model.mlir", re.sub(r"nn.boundary \d", "nn.stop_gradient", PROGRAM))
+        self.refuses(2, "model.mlir has no nn.boundary, where it could be cut into stages. Works: 1, or a program in which",
+                     *self.training("a", "parallel.pipeline.size=2", file="hand.yaml"))
 
 
 class Trouble(PipelineTest):

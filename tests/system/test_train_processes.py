@@ -8,6 +8,15 @@ import subprocess
 
 from processes import MESHES, ProcessTest
 
+#: What goes over other paths than the collectives of MESHES: shifts along a ring, sums by a tree, and messages between
+#: pipeline ranks, beside data ranks and with two stages on each rank.
+PATHS = {
+    "ring": ("{data_shard: 2, context: {size: 2, method: ring}}",),
+    "canonical": ("{data_replicate: 2, data_shard: 2, zero: 3}", "train.reduction=canonical"),
+    "pipeline": ("{data_shard: 2, zero: 1, pipeline: {size: 2}}",),
+    "zb_v": ("{pipeline: {size: 4, schedule: zb_v}}", "model.num_hidden_layers=6"),
+}
+
 
 class Bits(ProcessTest):
 
@@ -24,6 +33,22 @@ class Bits(ProcessTest):
                 for step in (25, 50):
                     self.assertEqual(self.tensorFiles(name, step), self.tensorFiles(f"mpi-{name}", step))
                     self.assertEqual(4 if name != "hsdp" else 2, len(self.tensorFiles(name, step)))
+
+    def testSoHaveRingsCanonicalSumsAndPipelines(self):
+        short = ("train.steps=4", "checkpoint.interval=2", "eval.interval=4", "eval.batches=1", "train.micro_batch=1",
+                 "model.num_attention_heads=4", "launch.threads=1")
+        for name, (parallel, *sets) in PATHS.items():
+            with self.subTest(name):
+                words = [word for one in (f"parallel={parallel}", *short, *sets) for word in ("--set", one)]
+                self.passes("weft", "compile", "run.yaml", *words, "-o", "run.weft")
+                self.train(name, file="run.weft")
+                self.trainProcesses(f"mpi-{name}", file="run.weft")
+                self.assertEqual(4, len(self.losses(name)))
+                self.assertEqual(self.curve(name), self.curve(f"mpi-{name}"))
+                self.assertEqual(self.metrics(name)[-1]["val_loss"], self.metrics(f"mpi-{name}")[-1]["val_loss"])
+                for step in (2, 4):
+                    self.assertEqual(self.tensorFiles(name, step), self.tensorFiles(f"mpi-{name}", step))
+                self.assertIn("equal: every bit of", self.passes("weft", "ckpt", "diff", f"runs/{name}", f"runs/mpi-{name}"))
 
     def testEachGoesOnFromTheCheckpointOfTheOther(self):
         for name, parallel in MESHES.items():

@@ -1,21 +1,25 @@
 //===- ScheduleCommand.cpp - weft schedule ------------------------------------===//
 //
-// show, verify and compare: reads the words, and prints what compiler/schedule makes of them. Needs no model
-// and no MLIR context.
+// show, verify and compare: reads the words, and prints what compiler/schedule makes of them. Only the
+// schedule of a run file needs a model: it is compiled, so that its times and bytes are those of the run.
 //
 //===----------------------------------------------------------------------===//
 #include "tools/weft-compile/ScheduleCommand.h"
 
-#include "passes/pipeline/schedules/ResolveSchedule.h"
+#include "compiler/Compile.h"
 #include "compiler/schedule/ScheduleReport.h"
 #include "compiler/schedule/ScheduleSvg.h"
 #include "compiler/schedule/ScheduleTable.h"
 #include "compiler/schedule/ScheduleTrace.h"
 #include "passes/pipeline/schedules/Generators.h"
+#include "passes/pipeline/schedules/ResolveSchedule.h"
 #include "passes/pipeline/schedules/ScheduleText.h"
+#include "runtime/config/ConfigLoader.h"
 #include "runtime/support/ExitCode.h"
 #include "runtime/support/FileText.h"
+#include "tools/weft-compile/Target.h"
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
@@ -35,12 +39,13 @@ using namespace schedules;
 
 struct Options {
   std::string schedule;
-  std::vector<std::string> files;
+  std::vector<std::string> files, overrides;
   std::string svg, trace, output;
   std::optional<int> ranks, microbatches, chunks, groupSize;
   std::vector<double> actionTimes = {1, 1, 1};
   double transfer = 0;
   std::optional<double> limit;
+  bool hasTimes = false; ///< somebody gave them
 
   ActionTimes times() const { return {actionTimes[0], actionTimes[1], actionTimes[2], transfer}; }
   ScheduleShape shape() const {
@@ -56,6 +61,63 @@ absl::StatusOr<ResolvedSchedule> resolve(const std::string &word, const Options 
         absl::StrCat(word, " says its own ranks, stages and microbatches: leave out --ranks, --microbatches, "
                            "--chunks and --group-size, or change the file"));
   return resolveSchedule(word, {options.shape(), options.times(), options.limit});
+}
+
+bool isRunFile(const std::string &word) {
+  return absl::EndsWith(word, ".yaml") || absl::EndsWith(word, ".yml") || absl::EndsWith(word, ".json");
+}
+
+/// A schedule and what is known of it.
+struct Shown {
+  PipelineSchedule schedule;
+  ActionTimes times;
+  std::optional<double> lowerBound;
+  std::vector<uint64_t> peakBytes; ///< of each rank; of a run
+};
+
+/// The schedule of a run: times are shares of a rank's work in a step, by floating-point operations.
+absl::StatusOr<Shown> showRun(const Options &options) {
+  if (options.ranks || options.microbatches || options.chunks || options.groupSize || options.hasTimes)
+    return absl::InvalidArgumentError(
+        absl::StrCat(options.schedule,
+                     " says its own pipeline, and its model the times: leave out --ranks, --microbatches, "
+                     "--chunks, --group-size, --times and --transfer, or change the run with --set"));
+  absl::StatusOr<LoadedConfig> loaded = loadConfig(options.schedule, options.overrides);
+  if (!loaded.ok())
+    return loaded.status();
+  if (loaded->config.parallel.pipeline.size == 1)
+    return absl::InvalidArgumentError(
+        absl::StrCat(options.schedule,
+                     ": the run has no pipeline. --set parallel.pipeline.size=2 gives it one of two ranks"));
+  absl::StatusOr<Target> target = openTarget(loaded->config, 0);
+  if (!target.ok())
+    return target.status();
+  absl::StatusOr<Compiled> compiled = compileJob(loaded->config, loaded->resolvedYaml(), {*target, {}, {}});
+  if (!compiled.ok())
+    return compiled.status();
+  absl::StatusOr<PipelineSchedule> schedule =
+      parseSchedule(compiled->schedule, loaded->config.parallel.pipeline.schedule);
+  if (!schedule.ok())
+    return schedule.status();
+  Shown shown{*std::move(schedule), compiled->times, std::nullopt, {}};
+  const double percent = shown.times.work() / 100;
+  for (double *time :
+       {&shown.times.forward, &shown.times.backwardInput, &shown.times.backwardWeight, &shown.times.transfer})
+    *time /= percent;
+  for (const Executable &part : compiled->parts)
+    shown.peakBytes.push_back(part.memory.peakBytes());
+  return shown;
+}
+
+absl::StatusOr<Shown> findShown(const Options &options) {
+  if (isRunFile(options.schedule))
+    return showRun(options);
+  if (!options.overrides.empty())
+    return absl::InvalidArgumentError("--set changes a run file; here is none");
+  absl::StatusOr<ResolvedSchedule> resolved = resolve(options.schedule, options);
+  if (!resolved.ok())
+    return resolved.status();
+  return Shown{std::move(resolved->schedule), options.times(), resolved->lowerBound, {}};
 }
 
 TableStyle terminalStyle() {
@@ -82,17 +144,18 @@ absl::Status checkTimes(const Options &options) {
 }
 
 absl::Status show(const Options &options) {
-  absl::StatusOr<ResolvedSchedule> resolved = resolve(options.schedule, options);
-  if (!resolved.ok())
-    return resolved.status();
-  const PipelineSchedule &schedule = resolved->schedule;
-  const ActionTimes times = options.times();
+  absl::StatusOr<Shown> shown = findShown(options);
+  if (!shown.ok())
+    return shown.status();
+  const PipelineSchedule &schedule = shown->schedule;
+  const ActionTimes &times = shown->times;
   absl::StatusOr<Timeline> timeline = simulate(schedule, times);
   if (!timeline.ok())
     return timeline.status();
   std::printf("%s: %s\n", schedule.name.c_str(), describeShape(schedule, times).c_str());
   std::fputs(scheduleTable(schedule, *timeline, times, terminalStyle()).c_str(), stdout);
-  std::fputs(scheduleFigures(schedule, *timeline, times, resolved->lowerBound).c_str(), stdout);
+  std::fputs(scheduleFigures(schedule, *timeline, times, shown->lowerBound, shown->peakBytes).c_str(),
+             stdout);
   std::fflush(stdout);
   const auto write = [](const std::string &path, const std::string &text) {
     return path.empty() ? absl::OkStatus() : writeFileTextAtomically(path, text);
@@ -170,7 +233,12 @@ int runScheduleCommand(int argc, char **argv) {
   Options options;
   const char *limit = "The most that a rank may hold from F to W, in microbatches of its whole share";
   CLI::App *showing = app.add_subcommand("show", "Show a schedule in time, with its bubble and memory");
-  showing->add_option("SCHEDULE", options.schedule, "A name, auto, or file:PATH")->required();
+  showing
+      ->add_option("SCHEDULE", options.schedule,
+                   "A name, auto, file:PATH, or a run file (YAML): its pipeline")
+      ->required();
+  showing->add_option("--set", options.overrides,
+                      "Overrides a key of the run file: --set train.micro_batch=1");
   addShapeOptions(*showing, options);
   addTimeOptions(*showing, options);
   addLimitOption(*showing, options, limit);
@@ -190,6 +258,8 @@ int runScheduleCommand(int argc, char **argv) {
   } catch (const CLI::ParseError &error) {
     return static_cast<int>(app.exit(error) == 0 ? ExitCode::Ok : ExitCode::Config);
   }
+  for (CLI::App *command : {showing, comparing})
+    options.hasTimes |= command->count("--times") > 0 || command->count("--transfer") > 0;
   absl::Status status = checkTimes(options);
   if (status.ok())
     status = showing->parsed() ? show(options) : verifying->parsed() ? verify(options) : compare(options);

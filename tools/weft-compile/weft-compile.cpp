@@ -6,14 +6,13 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/Compile.h"
 #include "compiler/Pipeline.h"
-#include "kernels/cpu/Cpu.h"
 #include "runtime/config/ConfigLoader.h"
 #include "runtime/executable/ExecutableFile.h"
 #include "runtime/support/ExitCode.h"
 #include "runtime/support/FileText.h"
-#include "runtime/support/Processors.h"
 #include "runtime/tokenizer/Tokenizer.h"
 #include "tools/weft-compile/ScheduleCommand.h"
+#include "tools/weft-compile/Target.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -37,38 +36,6 @@ struct Arguments {
   int64_t threads = 0;
   std::optional<int64_t> verifiedRanks;
 };
-
-absl::StatusOr<weft::cpu::InstructionSet> chooseInstructionSet(weft::InstructionSetChoice choice) {
-  std::vector<weft::cpu::InstructionSet> supported = weft::cpu::supportedInstructionSets();
-  if (supported.empty())
-    return absl::FailedPreconditionError(
-        "launch.device: this machine has no AVX2, the lowest instruction set of the CPU kernels");
-  switch (choice) {
-  case weft::InstructionSetChoice::Auto:
-    return supported.back();
-  case weft::InstructionSetChoice::Avx2:
-    return weft::cpu::InstructionSet::AVX2;
-  case weft::InstructionSetChoice::Avx512:
-    return weft::cpu::InstructionSet::AVX512;
-  case weft::InstructionSetChoice::Avx512Bf16:
-    return weft::cpu::InstructionSet::AVX512_BF16;
-  }
-  return supported.back();
-}
-
-/// The target of a config on this machine; sets the instruction set of the process.
-absl::StatusOr<weft::Target> openTarget(const weft::Config &config, int64_t threads) {
-  const weft::LaunchConfig &launch = config.launch;
-  absl::StatusOr<weft::cpu::InstructionSet> set = chooseInstructionSet(launch.instructionSet);
-  if (!set.ok())
-    return set.status();
-  if (absl::Status status = weft::cpu::useInstructionSet(*set); !status.ok())
-    return status;
-  const int64_t shared =
-      threads > 0 ? threads : std::max<int64_t>(1, weft::availableProcessors() / config.parallel.ranks());
-  return weft::Target{std::string(weft::cpu::name(*set)),
-                      static_cast<uint32_t>(launch.threads.value_or(shared))};
-}
 
 std::string explain(const std::string &what, const weft::Compiled &compiled) {
   if (what == "memory")
@@ -105,7 +72,7 @@ absl::Status compile(const Arguments &arguments) {
         absl::InvalidArgumentError(absl::StrCat("--print-after: no phase '", arguments.printAfter,
                                                 "'; there are ", absl::StrJoin(phases, ", "))),
         weft::ExitCode::Config);
-  absl::StatusOr<weft::Target> target = openTarget(loaded->config, arguments.threads);
+  absl::StatusOr<weft::Target> target = weft::openTarget(loaded->config, arguments.threads);
   if (!target.ok())
     return weft::withExitCode(target.status(), weft::ExitCode::Config);
   absl::StatusOr<weft::Compiled> compiled =

@@ -3,6 +3,8 @@
 #include "compiler/model/BuildPrograms.h"
 #include "compiler/validate/PhaseCheck.h"
 #include "compiler/validate/Sabotage.h"
+#include "dialects/dist/Placement.h"
+#include "dialects/nn/NnDialect.h"
 #include "runtime/config/ConfigLoader.h"
 #include "runtime/support/ExitCode.h"
 
@@ -29,12 +31,24 @@ Config configOfProgram() {
   return config;
 }
 
+/// On a mesh with a pipeline the program is cut into one stage for each of its ranks; boundaries count
+/// layers.
+void addPipeline(ModuleOp module, Config &config) {
+  auto mesh = module->getAttrOfType<dist::MeshAttr>(dist::kMeshAttribute);
+  config.parallel.pipeline.size = mesh ? mesh.sizeOf(mesh.axesOf("pipeline")) : 1;
+  module.walk([&](nn::BoundaryOp boundary) {
+    config.model.numHiddenLayers =
+        std::max(config.model.numHiddenLayers, static_cast<int64_t>(boundary.getLayer()));
+  });
+}
+
 } // namespace
 
 absl::Status checkFile(MLIRContext &context, const CheckOptions &options) {
   Config config = configOfProgram();
   OwningOpRef<ModuleOp> module;
-  if (absl::EndsWith(options.file, ".yaml") || absl::EndsWith(options.file, ".yml")) {
+  bool isProgram = !absl::EndsWith(options.file, ".yaml") && !absl::EndsWith(options.file, ".yml");
+  if (!isProgram) {
     absl::StatusOr<LoadedConfig> loaded = loadConfig(options.file, options.overrides);
     if (!loaded.ok())
       return withExitCode(loaded.status(), ExitCode::Config);
@@ -49,6 +63,8 @@ absl::Status checkFile(MLIRContext &context, const CheckOptions &options) {
   }
   if (!module || failed(verify(*module)))
     return withExitCode(absl::InvalidArgumentError(""), ExitCode::Config); // a diagnostic has said why
+  if (isProgram)
+    addPipeline(*module, config);
   FailureOr<PhaseReport> report = checkPhases(*module, config, options.seed, options.sabotage);
   if (failed(report))
     return withExitCode(absl::InvalidArgumentError(""), ExitCode::Config);

@@ -66,7 +66,8 @@ void declareOptions(CLI::App &app, CommandLine &line) {
   CLI::Option *checkPhases = app.add_flag(
       "--check-phases", line.checkPhases,
       "Run the program after every phase up to schedule, and name the first that changed a value. "
-      "A bare program is compiled with SGD, on a mesh with ZeRO-1 and sequence parallelism");
+      "A bare program is compiled with SGD, on a mesh with ZeRO-1 and sequence parallelism, on one with a "
+      "pipeline also cut into a stage per rank of it");
   app.add_option("--set", line.check.overrides, "With --check-phases and a run file: overrides a key")
       ->needs(checkPhases);
   app.add_option("--sabotage", line.check.sabotage,

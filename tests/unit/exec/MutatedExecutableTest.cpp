@@ -37,7 +37,7 @@ void mutate(const std::vector<Executable> &parts) {
 
 TEST(MutatedExecutable, IsRefusedOrStaysInsideItsPlan) { mutate({sampleExecutable()}); }
 
-TEST(MutatedExecutable, WithValuesInFlightIsRefusedOrStaysInsideItsPlan) { mutate(sampleInFlight()); }
+TEST(MutatedExecutable, WithValuesInFlightIsRefusedOrStaysInsideItsPlan) { mutate({sampleInFlight()}); }
 
 TEST(MutatedExecutable, OfAMeshIsRefusedOrRunsOnAllOfItsRanks) {
   EXPECT_EQ(exerciseExecutable(*serializeExecutables({sampleMeshExecutable()})), Exercised::Ran);

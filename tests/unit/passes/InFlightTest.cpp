@@ -219,7 +219,7 @@ TEST_F(InFlightPlans, OfEveryScheduleTakeWhatTheScheduleHolds) {
 }
 
 TEST(InFlightOffsets, SixteenChunksOf128MicrobatchesAreSoonPlaced) {
-  auto schedule = schedules::generateSchedule("interleaved_1f1b", {4, 128, 16});
+  auto schedule = schedules::generateSchedule("interleaved", {4, 128, 16});
   ASSERT_TRUE(schedule.ok()) << schedule.status();
   std::map<std::pair<int, int>, int64_t> begins;
   std::vector<Lifetime> lifetimes;

@@ -16,7 +16,7 @@
 // RUN: weft-opt %t/two.whole.mlir --weft-cut="first-layers=2 schedule=gpipe" | weft-run - --types declared --print | sort | diff %t/two.sorted -
 // RUN: weft-opt %t/two.whole.mlir --weft-cut="first-layers=2 schedule=1f1b" | weft-run - --types declared --print | sort | diff %t/two.sorted -
 // RUN: weft-opt %t/two.whole.mlir --weft-cut="first-layers=1 schedule=zb_h1" | weft-run - --types declared --print | sort | diff %t/two.sorted -
-// RUN: weft-opt %t/two.whole.mlir --weft-cut="first-layers=1,2,3 schedule=interleaved_1f1b" | weft-run - --types declared --print | sort | diff %t/two.sorted -
+// RUN: weft-opt %t/two.whole.mlir --weft-cut="first-layers=1,2,3 schedule=interleaved" | weft-run - --types declared --print | sort | diff %t/two.sorted -
 
 // RUN: weft-opt %t/many.mlir --weft-differentiate --weft-update="optimizer=adamw" --canonicalize --cse --weft-seed-placements="zero=0 sequence=true" --weft-place --weft-partition -o %t/many.whole.mlir
 // RUN: weft-run %t/many.whole.mlir --types declared --print | sort > %t/many.sorted
