@@ -13,6 +13,19 @@
 
 namespace weft {
 
+LocalLine::LocalLine(int from, int to) : members{from, to} {
+  // More are seldom under way, so that how far one rank is ahead of the other decides no allocation.
+  constexpr size_t usual = 8;
+  transfers.reserve(usual);
+  while (spare.size() < usual)
+    addSpare();
+}
+
+void LocalLine::addSpare() {
+  spare.push_back(std::make_unique<Transfer>());
+  spare.back()->detail.reserve(320);
+}
+
 bool LocalLine::isCopying() const {
   return std::any_of(transfers.begin(), transfers.end(), [](const auto &transfer) {
     return transfer->hasBegun[0] && transfer->hasBegun[1] && !transfer->isCopied;
@@ -21,7 +34,7 @@ bool LocalLine::isCopying() const {
 
 LocalLine::Transfer &LocalLine::add(const CollectiveCall &call) {
   if (spare.empty())
-    spare.push_back(std::make_unique<Transfer>());
+    addSpare();
   transfers.push_back(std::move(spare.back()));
   spare.pop_back();
   Transfer &transfer = *transfers.back();

@@ -26,7 +26,7 @@ enum class LineEnd : uint8_t { Send, Receive };
 
 /// The transfers from one rank to another.
 struct LocalLine {
-  LocalLine(int from, int to) : members{from, to} {}
+  LocalLine(int from, int to);
 
   struct Transfer {
     CollectiveCall call; ///< as the end that came first says it; its detail is below
@@ -43,6 +43,8 @@ struct LocalLine {
   Transfer &at(uint64_t number) { return *transfers[number - firstKept]; }
   /// The first end of the next transfer comes.
   Transfer &add(const CollectiveCall &call);
+  /// Makes room for one more.
+  void addSpare();
   /// Both ends have waited for the first transfer.
   void takeFirst();
   bool hasBegun(uint64_t number, LineEnd end) const {

@@ -89,6 +89,13 @@ void CpuStream::wait(Event &event, uint64_t value) {
   enqueue(item);
 }
 
+void CpuStream::stamp(int64_t &nanoseconds) {
+  Item item;
+  item.kind = ItemKind::Stamp;
+  item.to = &nanoseconds;
+  enqueue(item);
+}
+
 void CpuStream::enqueue(const Item &item) {
   {
     std::unique_lock<std::mutex> lock(mutex);
@@ -140,6 +147,9 @@ void CpuStream::execute(const Item &item) {
     return;
   case ItemKind::Wait:
     item.event->waitUnless(item.number, stopping);
+    return;
+  case ItemKind::Stamp:
+    *static_cast<int64_t *>(item.to) = monotonicNanoseconds();
     return;
   }
 }

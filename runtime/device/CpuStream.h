@@ -41,15 +41,16 @@ public:
   void copy(void *to, const void *from, uint64_t bytes) override;
   void signal(Event &event, uint64_t value) override;
   void wait(Event &event, uint64_t value) override;
+  void stamp(int64_t &nanoseconds) override;
   absl::Status synchronize() override;
 
 private:
-  enum class ItemKind : uint8_t { Launch, Copy, Signal, Wait };
+  enum class ItemKind : uint8_t { Launch, Copy, Signal, Wait, Stamp };
   struct Item {
     ItemKind kind = ItemKind::Copy;
     const Kernel *kernel = nullptr;
     KernelArguments arguments;
-    void *to = nullptr;
+    void *to = nullptr; ///< of a copy, or an int64_t of a stamp
     const void *from = nullptr;
     uint64_t number = 0; ///< bytes of a copy, value of a signal or wait
     CpuEvent *event = nullptr;

@@ -18,12 +18,19 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 
 namespace weft {
+
+/// The host's monotonic clock, one for all threads, which stamps of streams are read from.
+inline int64_t monotonicNanoseconds() {
+  const auto sinceItsStart = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(sinceItsStart).count();
+}
 
 /// Memory of a device, freed with the object. 64-byte aligned, zero at first.
 class Memory {
@@ -60,6 +67,8 @@ public:
   virtual void signal(Event &event, uint64_t value) = 0;
   /// Work enqueued after it begins once the event has reached `value`.
   virtual void wait(Event &event, uint64_t value) = 0;
+  /// Writes monotonicNanoseconds() as they are when all work enqueued before it is done.
+  virtual void stamp(int64_t &nanoseconds) = 0;
   /// Blocks the host until all work enqueued so far is done. The first error of that work, if any.
   virtual absl::Status synchronize() = 0;
 };

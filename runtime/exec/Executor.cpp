@@ -44,16 +44,25 @@ absl::Status Executor::run(std::string_view name) {
   return handle.ok() ? run(*handle) : handle.status();
 }
 
-absl::Status Executor::run(ProgramHandle program) {
+absl::Status Executor::run(ProgramHandle program, RunTimes *times) {
   const Program &source = loaded.programs[program.index];
+  if (times != nullptr && &times->program() != &source)
+    return absl::InvalidArgumentError(
+        absl::StrCat("program '", source.name, "': the times are made for another, '", times->program().name,
+                     "'. Make them for the program that runs"));
+  int64_t *stamp = times == nullptr ? nullptr : times->room().data();
   const PreparedProgram &prepared = programs[program.index];
   for (const ScheduleItem &item : source.schedule) {
     if (!rank->status().ok())
       break; // what is queued already runs to its end, fast: no collective waits any more
     const Action &action = source.actions[item.action];
+    if (stamp != nullptr)
+      stream->stamp(*stamp++);
     for (uint32_t i = 0; i < action.commandCount; ++i) {
       uint32_t command = action.firstCommand + i;
       runCommand(prepared, command, item.microbatch == kNone ? 0 : item.microbatch);
+      if (stamp != nullptr)
+        stream->stamp(*stamp++);
       if (observer == nullptr)
         continue;
       if (absl::Status status = stream->synchronize(); !status.ok())

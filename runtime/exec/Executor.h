@@ -18,6 +18,7 @@
 #include "kernels/collective/RankContext.h"
 #include "runtime/comm/Communicator.h"
 #include "runtime/device/Device.h"
+#include "runtime/exec/RunTimes.h"
 #include "runtime/executable/Executable.h"
 
 #include "absl/container/flat_hash_map.h"
@@ -75,7 +76,9 @@ public:
 
   /// NotFound names the programs that there are.
   absl::StatusOr<ProgramHandle> program(std::string_view name) const;
-  absl::Status run(ProgramHandle program);
+  /// With `times`, made for this program of executable(), also takes the times of the run; InvalidArgument
+  /// when they are made for another.
+  absl::Status run(ProgramHandle program, RunTimes *times = nullptr);
   absl::Status run(std::string_view name);
 
   /// Input slot of a microbatch; for an input that is not per microbatch, `microbatch` must be 0.

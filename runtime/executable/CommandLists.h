@@ -1,12 +1,13 @@
 //===- CommandLists.h - Whether all ranks come to the same calls ----------===//
 //
-// A rank's command list in its final form: the collectives that it calls in one run of a program, with whom,
-// and what all of them must call alike; and the messages that it begins and waits for. The lists of several
-// ranks complete together if every collective is met by the same one of each member of its group, when each
-// rank makes its calls one after another and waits in each. That is one order per group, and one order for
-// all groups that share ranks: what transports need that queue calls per communicator. The k-th message to a
-// rank must be the k-th that it receives from there; a wait for it is over when both have begun it, and
-// each is waited for. Nothing is run, and no rank needs a thread.
+// A rank's command list in its final form: the collectives that it calls in one run of a program, what it
+// sends and receives and where it waits for that, with whom, and what all of them must call alike. The lists
+// of several ranks complete together if every call is met by the same call of each member of its group, and
+// every transfer by its other end, when each rank does one thing after another: it waits in each collective,
+// and in each wait for the transfer; to send and to receive only begins. That is one order per group and per
+// line, and one order for all groups that share ranks: two ranks that share several leave one before they
+// come to the next, both in the same order, which is what transports need that queue calls per communicator.
+// Nothing is run, and no rank needs a thread.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_EXECUTABLE_COMMANDLISTS_H
@@ -23,21 +24,26 @@
 
 namespace weft {
 
-/// What the members of a group call together. Lists share both parts, of which there are few.
+/// What the members of a group call together, or what both ends of a transfer say. Lists share both parts, of
+/// which there are few.
 struct GroupCall {
-  std::shared_ptr<const std::vector<int64_t>> ranks; ///< of the group, in its order
+  std::shared_ptr<const std::vector<int64_t>> ranks; ///< of the group, in its order; null on a line
   std::shared_ptr<const std::string> call; ///< operation, types and attributes: equal on all members
-  bool sameGroup(const GroupCall &other) const { return ranks == other.ranks || *ranks == *other.ranks; }
   bool operator==(const GroupCall &other) const {
-    return (call == other.call || *call == *other.call) && sameGroup(other);
+    return (call == other.call || *call == *other.call) &&
+           (ranks == other.ranks || (ranks && other.ranks && *ranks == *other.ranks));
   }
 };
 
 struct CommandList {
   struct Entry {
-    GroupCall call;       ///< of a message: the rank that sends it, the one that receives it, and its type
-    uint32_t command = 0; ///< of the program in the rank's part
-    std::optional<LineStep> step = {}; ///< of a message; else the call is a collective
+    GroupCall call;                              ///< a wait for a transfer has none
+    uint32_t command = 0;                        ///< of the program in the rank's part
+    std::optional<LineStep> step = std::nullopt; ///< none: a collective
+    int64_t peer = -1;                           ///< the rank at the other end of a line
+    uint32_t microbatch = kNone;                 ///< of the command; members agree on it too
+
+    bool agreesWith(const Entry &other) const { return call == other.call && microbatch == other.microbatch; }
   };
   int64_t rank = 0;
   std::vector<Entry> entries; ///< in the order of the schedule
@@ -49,8 +55,9 @@ struct CommandList {
 absl::StatusOr<std::vector<CommandList>> commandListsOf(const std::vector<Executable> &parts, size_t program,
                                                         std::span<const int64_t> ranks);
 
-/// OK if the lists complete together; members of groups that have no list here come to every call in time.
-/// Else InvalidArgument with the two commands that disagree.
+/// OK if the lists complete together; ranks that have no list here come to every call and transfer in time.
+/// Else InvalidArgument with the two commands that disagree, or those of all ranks that wait in a ring.
+/// Linear in the length of the lists.
 absl::Status verifyCommandLists(const std::vector<Executable> &parts, size_t program,
                                 std::span<const CommandList> lists);
 
@@ -59,7 +66,8 @@ absl::StatusOr<int64_t> verifyCommandLists(const std::vector<Executable> &parts,
                                            std::span<const int64_t> ranks);
 
 /// `count` ranks of the mesh, ascending: all if there are no more, else the first, the last and others drawn
-/// at random, the same ones each time. Of a pipeline whole ones are drawn, and at least one.
+/// at random, the same ones each time. With a pipeline they are whole pipelines, so that every transfer has
+/// both its ends: as many as `count` ranks are, and at least one.
 std::vector<int64_t> sampleRanks(const Mesh &mesh, int64_t count);
 
 } // namespace weft

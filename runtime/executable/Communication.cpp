@@ -80,6 +80,12 @@ std::vector<CommunicationRow> rowsOf(const Executable &executable, const Program
 
 } // namespace
 
+bool communicates(const KernelCall &call) {
+  constexpr std::string_view messages[] = {"send", "send_wait", "receive", "receive_wait"};
+  return collectiveOf(call) ||
+         std::find(std::begin(messages), std::end(messages), call.name) != std::end(messages);
+}
+
 std::vector<CommunicationRow> communicationOf(const Executable &executable, const Program &program) {
   std::vector<uint32_t> order;
   std::vector<int64_t> runs(program.actions.size());

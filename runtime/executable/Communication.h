@@ -32,6 +32,10 @@ struct CommunicationRow {
   bool operator==(const CommunicationRow &) const = default;
 };
 
+/// Whether a kernel has to do with other ranks: collectives, and messages between two (they begin, and are
+/// waited for).
+bool communicates(const KernelCall &call);
+
 /// In the order in which actions first run, within an action the most bytes first. The executable must be
 /// one that the compiler made or an executor runs, and the program its own.
 std::vector<CommunicationRow> communicationOf(const Executable &executable, const Program &program);

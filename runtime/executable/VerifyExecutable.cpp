@@ -188,6 +188,19 @@ absl::Status verifyVariables(const Executable &executable) {
   return absl::OkStatus();
 }
 
+/// Ranks send to each other along the pipeline: those that run one executable have the same peer there.
+absl::Status verifyPeer(const Mesh &mesh, const KernelCall &call) {
+  if (!lineStepOf(call.name))
+    return absl::OkStatus();
+  const std::span<const uint32_t> pipeline = mesh.axesOf(kPipelineRole);
+  const absl::StatusOr<std::vector<int64_t>> axes = call.integers("axes");
+  if (!axes.ok() || !std::equal(axes->begin(), axes->end(), pipeline.begin(), pipeline.end()))
+    return broken("its axes are not those of the role pipeline");
+  const int64_t peer = call.integerOr("peer", -1), ranks = mesh.sizeOf(pipeline);
+  return peer >= 0 && peer < ranks ? absl::OkStatus()
+                                   : broken("peer ", peer, " is none of ", ranks, " pipeline ranks");
+}
+
 absl::StatusOr<std::vector<uint64_t>> verifyKernel(const Mesh &mesh, const KernelEntry &kernel,
                                                    size_t index) {
   std::string what = absl::StrCat("kernel ", index, " '", kernel.call.name, "'");
@@ -207,6 +220,8 @@ absl::StatusOr<std::vector<uint64_t>> verifyKernel(const Mesh &mesh, const Kerne
   if (isRankKernel(kernel.call.name) && axes != kernel.call.attributes.end())
     if (absl::Status status = checkAxes<int64_t>(mesh, axes->second.integers); !status.ok())
       return broken(what, ": ", status.message());
+  if (absl::Status status = verifyPeer(mesh, kernel.call); !status.ok())
+    return broken(what, ": ", status.message());
   return sizes;
 }
 

@@ -1,7 +1,7 @@
 //===- RunFolder.h - Where everything of one run lies ---------------------===//
 //
-// A run is a folder: its config, its compiled program, metrics, log, checkpoints, dumps, curve. This file
-// names its parts and nothing else knows their names.
+// A run is a folder: its config, its compiled program, metrics, log, checkpoints, dumps, trace, curve. This
+// file names its parts and nothing else knows their names.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_TRAIN_RUNFOLDER_H
@@ -30,6 +30,8 @@ struct RunFolder {
   std::string tensorBoard() const { return path + "/tensorboard"; }
   std::string dumps() const { return path + "/dumps"; }
   std::string dump(int64_t step) const;
+  /// Of the step that a profile is of.
+  std::string trace() const { return path + "/trace.json"; }
   std::string curve() const { return path + "/loss.svg"; }
 };
 

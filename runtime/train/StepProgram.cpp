@@ -137,7 +137,7 @@ absl::Status StepProgram::fill(int64_t step, DataLoader &loader) {
   return absl::OkStatus();
 }
 
-absl::Status StepProgram::run() { return executor->run(program); }
+absl::Status StepProgram::run(RunTimes *times) { return executor->run(program, times); }
 
 StepResult StepProgram::result() const {
   StepResult result;

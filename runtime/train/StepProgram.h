@@ -36,8 +36,8 @@ public:
   /// Fills the inputs of step `step` (from 0) of the run; the loader reads the samples of the rank's data
   /// rank.
   absl::Status fill(int64_t step, DataLoader &loader);
-  /// Runs the program on what was filled in.
-  absl::Status run();
+  /// Runs the program on what was filled in; takes the times of the run where `times` are given.
+  absl::Status run(RunTimes *times = nullptr);
   StepResult result() const;
 
   ProgramHandle handle() const { return program; }

@@ -206,6 +206,7 @@ struct WholeProgram {
   int64_t planned = 0; ///< allocatedOnAll
   int64_t here = 0;    ///< peak bytes of the ranks in this process
   StepOrder order;
+  bool isOneProcess = true; ///< all ranks are threads of this process
 };
 
 WholeProgram describeWhole(const Job &job, const JobProcesses &processes) {
@@ -213,7 +214,8 @@ WholeProgram describeWhole(const Job &job, const JobProcesses &processes) {
   const int64_t here = processes.areSeparate()
                            ? static_cast<int64_t>(partOf(parts, processes.rank()).memory.peakBytes())
                            : peakOfRanks(parts, parts.front().mesh.ranks());
-  return {peakText(parts), allocatedOnAll(parts), here, StepOrder::of(parts, job.loaded.config)};
+  return {peakText(parts), allocatedOnAll(parts), here, StepOrder::of(parts, job.loaded.config),
+          !processes.areSeparate()};
 }
 
 /// One rank: its state, then the loop.
@@ -231,10 +233,21 @@ absl::Status trainRank(const TrainRequest &request, const Job &job, const WholeP
     return progress.status();
   log.line(absl::StrCat(describeData(job.loaded.config, *job.data), "   resuming: ",
                         job.resume ? job.resume->folder() : std::string("nothing to resume")));
-  TrainerContext context{job.loaded.config, job.folder,           executor,   job.data,
-                         *job.tokenizer,    communicator,         log,        std::move(identity),
-                         job.flopsPerToken, job.peakFlops,        whole.here, whole.order,
-                         request.profile,   request.stopRequested};
+  TrainerContext context{job.loaded.config,
+                         job.folder,
+                         executor,
+                         job.data,
+                         *job.tokenizer,
+                         communicator,
+                         log,
+                         std::move(identity),
+                         job.flopsPerToken,
+                         job.peakFlops,
+                         whole.here,
+                         whole.order,
+                         whole.isOneProcess,
+                         request.profile,
+                         request.stopRequested};
   absl::StatusOr<std::unique_ptr<Trainer>> trainer =
       Trainer::create(std::move(context), *std::move(progress));
   if (!trainer.ok())

@@ -13,11 +13,13 @@
 #include "runtime/metrics/LossPlot.h"
 #include "runtime/metrics/ResidentMemory.h"
 #include "runtime/support/ExitCode.h"
+#include "runtime/support/FileText.h"
 #include "runtime/train/DataRank.h"
 #include "runtime/train/ParameterNorms.h"
 #include "runtime/train/Profile.h"
 #include "runtime/train/RankAgreement.h"
 #include "runtime/train/SaveOnRanks.h"
+#include "runtime/train/TraceOnRanks.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -30,7 +32,7 @@
 namespace weft {
 namespace {
 
-/// The step of this job (from 1) that --profile watches: warm, and early.
+/// The step of this job (from 1) that --profile times: warm, and early.
 constexpr int64_t kProfiledStep = 3;
 /// Weight of the newest step in the pace that eta is computed from.
 constexpr double kPaceWeight = 0.1;
@@ -172,11 +174,12 @@ absl::Status Trainer::computeStep(StepResult &result) {
 }
 
 /// Runs the step under the eyes of whoever wants to see it. The profile takes a step that nobody else
-/// watches.
+/// watches, on no rank.
 absl::Status Trainer::runWatched() {
   const Config &config = context.config;
   const int64_t number = progress.step + 1;
-  const std::vector<int64_t> &dumped = config.train.dump.steps;
+  const std::vector<int64_t> &dumps = config.train.dump.steps;
+  const bool isDumped = std::find(dumps.begin(), dumps.end(), number) != dumps.end();
   std::optional<ParameterNorms> watch;
   CommandObserver observer;
   if (config.metrics.perParameter > 0 && number % config.metrics.perParameter == 0) {
@@ -184,10 +187,10 @@ absl::Status Trainer::runWatched() {
     observer = [&watch](const CommandRecord &record) { watch->observe(record); };
   }
   absl::Status status;
-  if (std::find(dumped.begin(), dumped.end(), number) != dumped.end()) {
+  if (isDumped) {
     status = dump(number, observer);
-  } else if (context.profile && !isProfiled && !observer && number >= firstStep + kProfiledStep) {
-    status = runProfiled();
+  } else if (context.profile && !wasProfiled && !observer && number >= firstStep + kProfiledStep) {
+    status = runProfiled(number);
   } else {
     context.executor.setObserver(observer);
     status = step.run();
@@ -202,26 +205,48 @@ absl::Status Trainer::runWatched() {
   return watched.status();
 }
 
-/// Times the step on one rank of each part, and holds what its communicator counts against what was compiled.
-absl::Status Trainer::runProfiled() {
-  isProfiled = true;
+/// Times the step on all ranks, and holds what their communicators count against what was compiled.
+absl::Status Trainer::runProfiled(int64_t number) {
+  const Executable &executable = context.executor.executable();
+  const Program &program = executable.programs[step.handle().index];
+  Communicator &communicator = context.communicator;
+  RunTimes times(program);
+  absl::StatusOr<TraceClock> clock = startTraceClock(communicator, context.isOneProcess);
+  if (!clock.ok())
+    return clock.status();
+  const Traffic before = communicator.traffic();
+  if (absl::Status status = step.run(&times); !status.ok())
+    return status;
+  const Traffic counted = communicator.traffic().since(before);
+  wasProfiled = true;
+  if (absl::Status status = tellProfiles(times, counted); !status.ok())
+    return status;
+  absl::StatusOr<TraceReport> trace =
+      gatherTrace(communicator, executable, times, *clock, {context.folder.path, number});
+  if (!trace.ok() || !leads())
+    return trace.status();
+  const std::string file = context.folder.trace();
+  const absl::Status written = writeFileTextAtomically(file, trace->file);
+  context.log.line(trace->table);
+  if (written.ok())
+    context.log.line(absl::StrCat("trace: ", file, " shows each action of it (ui.perfetto.dev)"));
+  else // training is what counts
+    context.log.warning(absl::StrCat("no trace: ", written.message()));
+  return absl::OkStatus();
+}
+
+/// Of the first rank that runs each part of the program.
+absl::Status Trainer::tellProfiles(const RunTimes &times, const Traffic &counted) {
   const Executable &executable = context.executor.executable();
   const Mesh &mesh = executable.mesh;
-  const int64_t rank = context.communicator.rank(), part = mesh.pipelineRank(rank);
+  const int64_t rank = context.communicator.rank();
   std::string text;
-  if (ownsPart(mesh, rank, {}, part)) { // the first of those that run this part
-    Profile profile;
-    const Traffic before = context.communicator.traffic();
-    if (absl::Status status = profile.watch(context.executor, [this] { return step.run(); }); !status.ok())
-      return status;
-    const Traffic counted = context.communicator.traffic().since(before);
-    text = profile.table();
+  if (ownsPart(mesh, rank, {}, mesh.pipelineRank(rank))) {
+    text = profileTable(executable, times);
     if (mesh.ranks() > 1)
       absl::StrAppend(
           &text, "\n",
           compareTraffic(trafficOf(executable, executable.programs[step.handle().index]), counted));
-  } else if (absl::Status status = step.run(); !status.ok()) {
-    return status;
   }
   absl::StatusOr<std::vector<std::string>> texts = gatherTexts(context.communicator, text);
   if (!texts.ok())
@@ -428,7 +453,7 @@ absl::Status Trainer::finish() {
   if (drawn.ok())
     absl::StrAppend(&text, "   curve: ", context.folder.curve());
   context.log.line(text);
-  if (context.profile && !isProfiled)
+  if (context.profile && !wasProfiled)
     context.log.warning(
         "no profile: it takes the third step of a job, or a later one without a dump or norms");
   if (!drawn.ok()) // what counts is saved

@@ -54,7 +54,8 @@ struct TrainerContext {
   double peakFlops = 0;                ///< of this job's threads
   int64_t peakBytes = 0;               ///< planned, of the ranks of the job in this process
   const StepOrder &order;
-  bool profile = false;                ///< on all ranks
+  bool isOneProcess = true;            ///< all ranks are threads of one process
+  bool profile = false;                ///< one step, on all ranks
   std::function<bool()> stopRequested; ///< asked after each step
 };
 
@@ -76,7 +77,8 @@ private:
   absl::Status runStep(bool &stop);
   absl::Status computeStep(StepResult &result);
   absl::Status runWatched();
-  absl::Status runProfiled();
+  absl::Status runProfiled(int64_t number);
+  absl::Status tellProfiles(const RunTimes &times, const Traffic &counted);
   absl::Status dump(int64_t number, const CommandObserver &observer);
   absl::Status handleAnomalies(const StepResult &result);
   absl::Status reportNonFinite(const StepResult &result);
@@ -103,7 +105,7 @@ private:
   std::optional<Evaluation> evaluation; ///< of the step at hand
   std::optional<Evaluation> lastEvaluation;
   std::vector<std::pair<std::string, double>> norms; ///< of the step at hand
-  bool isProfiled = false;
+  bool wasProfiled = false;
   int64_t firstStep;
   int64_t savedStep = -1;
   double saveSeconds = 0;

@@ -51,7 +51,9 @@ void addTrainCommand(CLI::App &app) {
   command->add_option("--runs", request->runs, "The folder of all runs")->capture_default_str();
   command->add_flag("--dry-run", request->dryRun,
                     "Check and compile, show where memory goes, and train nothing");
-  command->add_flag("--profile", request->profile, "Show where the time of one step goes, and what it sends");
+  command->add_flag("--profile", request->profile,
+                    "Show where the time of one step goes and what it sends, and write the trace of all "
+                    "ranks to RUNS/NAME/trace.json");
   command->callback([request] { train(*request); });
 }
 

@@ -5,11 +5,13 @@
 #include "tests/unit/device/TestKernels.h"
 #include "tests/unit/executable/SampleExecutable.h"
 #include "tests/unit/executable/SampleMeshExecutable.h"
+#include "tests/unit/executable/SamplePipeline.h"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <cstdlib>
+#include <functional>
 #include <thread>
 
 namespace {
@@ -45,12 +47,13 @@ TEST(Allocation, StepsAllocateNothing) {
   EXPECT_TRUE(allOk);
 }
 
-TEST(Allocation, StepsWithCollectivesAllocateNothing) {
+/// Steps of an executable on each of four ranks.
+void expectNoAllocations(const std::function<Executable(int64_t)> &executableOf) {
   std::vector<std::unique_ptr<Communicator>> communicators = *createLocalGroup(4);
   std::vector<std::thread> threads;
   for (std::unique_ptr<Communicator> &own : communicators)
-    threads.emplace_back([communicator = std::move(own)] {
-      Executable executable = sampleMeshExecutable();
+    threads.emplace_back([&executableOf, communicator = std::move(own)] {
+      Executable executable = executableOf(communicator->rank());
       std::unique_ptr<Device> device = createTestDevice(1);
       std::unique_ptr<RankContext> context = *createRankContext(executable.mesh, *communicator);
       std::unique_ptr<Executor> executor = *Executor::create(std::move(executable), *device, context.get());
@@ -68,6 +71,14 @@ TEST(Allocation, StepsWithCollectivesAllocateNothing) {
     });
   for (std::thread &thread : threads)
     thread.join();
+}
+
+TEST(Allocation, StepsWithCollectivesAllocateNothing) {
+  expectNoAllocations([](int64_t) { return sampleMeshExecutable(); });
+}
+
+TEST(Allocation, StepsWithMessagesAllocateNothing) {
+  expectNoAllocations([](int64_t rank) { return samplePipelinePart(rank / 2); });
 }
 
 } // namespace

@@ -7,6 +7,7 @@
 #include "tests/unit/device/TestKernels.h"
 #include "tests/unit/executable/SampleMeshExecutable.h"
 #include "tests/unit/executable/SampleParts.h"
+#include "tests/unit/executable/SamplePipeline.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -119,6 +120,25 @@ TEST(MeshExecutor, RanksOfAPipelineRunTheirPartsSideBySide) {
   EXPECT_THAT(statuses, ::testing::Each(absl::OkStatus()));
   EXPECT_THAT(total, ::testing::Each(std::vector<float>(6, 100 + 200 + 2 * 1 + 2 * 20)));
   EXPECT_THAT(shared, ::testing::Each(std::vector<float>(6, 5000 + 342)));
+}
+
+TEST(MeshExecutor, RanksOfAPipelineSendWhatIsPredicted) {
+  auto partOfRank = [](int64_t rank) { return samplePipelinePart(rank / 2); };
+  std::vector<std::vector<float>> values(4);
+  std::vector<absl::Status> statuses = onEachRank(partOfRank, [&](Rank rank) {
+    std::span<float> variable = rank.executor.variable(0).as<float>();
+    std::fill(variable.begin(), variable.end(), static_cast<float>(rank.index + 1));
+    absl::Status status = rank.executor.run("step");
+    values[static_cast<size_t>(rank.index)] = valuesOf(rank.executor.variable(0));
+    const Executable &executable = rank.executor.executable();
+    EXPECT_EQ(rank.communicator.traffic(), trafficOf(executable, executable.programs[0]));
+    EXPECT_EQ(rank.communicator.traffic()[CollectiveOp::Send],
+              rank.index < 2 ? (Traffic::Count{2, 32}) : Traffic::Count());
+    return status;
+  });
+  EXPECT_THAT(statuses, ::testing::Each(absl::OkStatus()));
+  EXPECT_THAT(values, ElementsAre(ElementsAre(1, 1, 1, 1), ElementsAre(2, 2, 2, 2), ElementsAre(1, 1, 1, 1),
+                                  ElementsAre(2, 2, 2, 2)));
 }
 
 TEST(MeshExecutor, TheSameStepsGiveTheSameBits) {

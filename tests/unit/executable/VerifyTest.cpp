@@ -227,6 +227,13 @@ TEST_P(VerifyMeshRefuses, WithItsMessage) {
   EXPECT_EQ(status.message(), GetParam().message);
 }
 
+void addSend(Executable &executable, int64_t peer) {
+  KernelCall send{"send", {{DType::F32, {4}}}, {}, {}};
+  send.setIntegers("axes", {0});
+  send.setInteger("peer", peer);
+  executable.kernels.push_back({send, 0});
+}
+
 const Broken kMesh[] = {
     {"AxisName", [](Executable &e) { e.mesh.axes[1].name = "d0"; },
      "mesh: axis 'd0': names of axes must be unique and not empty"},
@@ -262,6 +269,14 @@ const Broken kMesh[] = {
      "kernel 0 'all_gather': axis 2 of 2"},
     {"KernelNegativeAxis", [](Executable &e) { e.kernels[4].call.setIntegers("axes", {-1}); },
      "kernel 4 'all_reduce': axis -1 of 2"},
+    {"LineAxes", [](Executable &e) { addSend(e, 0); },
+     "kernel 5 'send': its axes are not those of the role pipeline"},
+    {"LinePeer",
+     [](Executable &e) {
+       e.mesh.roles.push_back({"pipeline", {0}});
+       addSend(e, 2);
+     },
+     "kernel 5 'send': peer 2 is none of 2 pipeline ranks"},
     {"NoMesh", [](Executable &e) { e.mesh = {}; }, "variable 'w': placement: axis 0 of 0"},
 };
 
