@@ -31,8 +31,8 @@ inline constexpr const char *kDumpRankKey = "rank";
 struct NamedValue {
   /// `model.layers.0.mlp.gate_proj/einsum` (placeOf and the kernel), `/microbatch.1` behind it in an action
   /// that runs per microbatch,
-  /// `#2` for the second of the same name, `@1` where pipeline rank 1 computes what another computed first, or
-  /// what no layer asked for, `.1` for the second result of one command.
+  /// `#2` for the second of the same name, `@1` where pipeline rank 1 computes what another computed first,
+  /// or what no layer asked for, `.1` for the second result of one command.
   std::string name;
   TensorType type;
   uint32_t part; ///< of the job, that computes it
