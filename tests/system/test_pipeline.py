@@ -253,7 +253,7 @@ class WholeProgram(PipelineTest):
 
     def testRanksThatNeedLessMakeRoomForOthers(self):
         """launch.memory_limit is of all ranks together, launch.memory_per_rank of each."""
-        sets = self.settings("parallel.pipeline={size: 4, layout: E t | t | t*3 | t L}", "train.steps=1", "lr_schedule.warmup_steps=0", "eval.interval=0")
+        sets = self.settings("parallel.pipeline={size: 4, layout: E t | t | t*3 | t L}", "train.steps=2", "eval.interval=0")
         text = self.passes("weft", "compile", "run.yaml", "--explain", "memory", *(word for one in sets for word in ("--set", one)))
         needed = [int(bytes) for bytes in re.findall(r"(?m)^  pipeline rank \d .* (\d+)$", text)]
         self.assertEqual(4, len(needed))

@@ -269,6 +269,8 @@ const Broken kMesh[] = {
      "kernel 0 'all_gather': axis 2 of 2"},
     {"KernelNegativeAxis", [](Executable &e) { e.kernels[4].call.setIntegers("axes", {-1}); },
      "kernel 4 'all_reduce': axis -1 of 2"},
+    {"PlacementOverThePipeline", [](Executable &e) { e.mesh.roles.push_back({"pipeline", {0}}); },
+     "variable 'w': placement: axis 'd0' is of the pipeline, which splits no tensor"},
     {"LineAxes", [](Executable &e) { addSend(e, 0, 1); },
      "kernel 5 'send': its axes are not those of the role pipeline"},
     {"LinePeer",

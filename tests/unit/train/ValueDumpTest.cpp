@@ -51,5 +51,17 @@ TEST(NamedValues, OfSeveralPartsAreInAnOrderInWhichTheyCanBeComputed) {
                                             "layer/add#2 of 0", "layer/add#2@1 of 1"));
 }
 
+TEST(NamedValues, OfSeveralPartsEachHasItsOwnOfWhatNoLayerAskedFor) {
+  std::vector<Executable> parts = testing::sampleParts();
+  for (Executable &part : parts)
+    part.locations.assign(part.locations.size(), "");
+  std::vector<std::string> names;
+  for (const NamedValue &value : namedValues(parts, ProgramHandle{0}))
+    names.push_back(value.name);
+  EXPECT_THAT(names, ::testing::ElementsAre("0F/all_gather@0", "0F/add@0", "1F/add@1",
+                                            "update.exchange/all_reduce@0", "update.exchange/all_reduce@1",
+                                            "update/add@0", "update/add@1"));
+}
+
 } // namespace
 } // namespace weft
