@@ -121,7 +121,7 @@ absl::Status runList(Communicator &communicator, const CommandList &list) {
     }
     std::shared_ptr<Line> line = *communicator.line(entry.peer);
     const CollectiveCall call{CollectiveOp::Send, DType::I32, 16, 16,
-                              entry.call.call ? *entry.call.call : ""};
+                              entry.call.call ? std::string_view(*entry.call.call) : std::string_view()};
     absl::Status status;
     if (*entry.step == LineStep::Send)
       status = line->send(call, memory.emplace_back(4).data());
