@@ -432,7 +432,7 @@ std::vector<int64_t> sampleRanks(const Mesh &mesh, int64_t count) {
       for (int64_t stage : mesh.group(rank, mesh.axesOf(kPipelineRole)))
         chosen.insert(stage);
     };
-    const int64_t stages = mesh.pipelineRanks(), pipelines = std::max<int64_t>(count / stages, 1);
+    const int64_t stages = mesh.pipelineRanks(), pipelines = (count + stages - 1) / stages;
     std::mt19937_64 random(1);
     choose(0);
     if (pipelines > 1)

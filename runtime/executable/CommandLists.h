@@ -59,7 +59,7 @@ absl::StatusOr<int64_t> verifyCommandLists(const std::vector<Executable> &parts,
                                            std::span<const int64_t> ranks);
 
 /// `count` ranks of the mesh, ascending: all if there are no more, else the first, the last and others drawn
-/// at random, the same ones each time. Of a pipeline whole ones are drawn, and at least one.
+/// at random, the same ones each time. Of a pipeline whole ones are drawn, until there are as many ranks.
 std::vector<int64_t> sampleRanks(const Mesh &mesh, int64_t count);
 
 } // namespace weft

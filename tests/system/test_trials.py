@@ -88,6 +88,14 @@ class TrialsTest(SystemTest):
         self.assertRegex(output, r"worst tensor in float64: \S+, \S+")
         self.assertIn("cases with both", output)
 
+    def test_pipelines_train_as_one_device_does_and_as_their_mesh_without_them(self):
+        output = self.holds("mesh-pipelines", "--count", "6")
+        self.assertRegex(output, r"(?m)^pipeline 4 ")
+        self.assertRegex(output, r"(?m)^tied embeddings .* bits 2, float32 2, float64 4$")
+
+    def test_pipelines_fail_when_something_is_broken(self):
+        self.fails("mesh-pipelines", "--count", "2", "--sabotage", "zero_message")
+
     def test_mesh_fails_when_something_is_broken(self):
         for sabotage in ("drop_reduction", "element"):
             self.fails("mesh", "--count", "4", "--sabotage", sabotage)

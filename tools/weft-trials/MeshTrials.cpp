@@ -77,8 +77,8 @@ class MeshTrial {
 public:
   explicit MeshTrial(const Options &options)
       : options(options), context(MLIRContext::Threading::DISABLED),
-        report("mesh", (options.pipeline ? " --pipeline" : "") +
-                           (options.sabotage.empty() ? "" : " --sabotage " + options.sabotage)) {
+        report(options.pipeline ? "mesh-pipelines" : "mesh",
+               options.sabotage.empty() ? "" : " --sabotage " + options.sabotage) {
     context.loadDialect<nn::NnDialect, sched::SchedDialect, dist::DistDialect, func::FuncDialect>();
   }
 

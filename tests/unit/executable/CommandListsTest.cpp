@@ -208,7 +208,7 @@ TEST(MessageLists, EndsWithoutAListBeginTheirsInTime) {
 TEST(SampleRanks, OfAPipelineAreWholeOnes) {
   Mesh mesh{{{"p0", 4}, {"d0", 64}}, {{"pipeline", {0}}}};
   EXPECT_THAT(sampleRanks(mesh, 2), ElementsAre(0, 64, 128, 192));
-  EXPECT_EQ(sampleRanks(mesh, 21).size(), 20u);
+  EXPECT_EQ(sampleRanks(mesh, 21).size(), 24u);
 }
 
 TEST(SampleRanks, AreAllOfFewAndTheSameOfMany) {
