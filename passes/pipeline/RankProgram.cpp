@@ -247,7 +247,7 @@ private:
     for (auto [index, value] : llvm::enumerate(carry.getValues()))
       if (plan.rankOfCarried(index) == rank && accumulates(combinerOf(index), microbatches)) {
         ValueBuilder b(at, value.getLoc());
-        store(at, neutralElement(b, combinerOf(index), value), carriedSlot(index));
+        store(at, neutralElement(b, combinerOf(index), tensorType(value)), carriedSlot(index));
       }
   }
 
@@ -491,41 +491,64 @@ private:
     llvm::MapVector<Type, SmallVector<Value>> vectors;
     for (Value value : values) {
       if (isSplit(value))
-        storeExchanged(at, value, sumOverPipeline(at, ownOrNeutral(at, value)));
+        exchangeParts(at, value);
       else
-        vectors[flatType(1, cast<RankedTensorType>(value.getType()))].push_back(value);
+        vectors[flatType(1, tensorType(value))].push_back(value);
     }
-    for (auto &[single, list] : vectors) {
-      auto of = cast<RankedTensorType>(single);
-      SmallVector<Value> pieces;
-      int64_t total = 0;
-      for (Value value : list) {
-        int64_t elements = cast<RankedTensorType>(value.getType()).getNumElements();
-        pieces.push_back(ReshapeOp::create(at, location, flatType(elements, of), ownOrNeutral(at, value)));
-        total += elements;
+    for (auto &[single, list] : vectors)
+      exchangeVector(at, cast<RankedTensorType>(single), list);
+  }
+
+  /// The elements of the values one after another; what others give is one constant up to the next own value.
+  void exchangeVector(OpBuilder &at, RankedTensorType of, ArrayRef<Value> values) {
+    ValueBuilder b(at, location);
+    SmallVector<Value> pieces;
+    int64_t total = 0, others = 0;
+    auto closeOthers = [&] {
+      if (others > 0)
+        pieces.push_back(neutralElement(b, "sum", flatType(others, of)));
+      others = 0;
+    };
+    for (Value value : values) {
+      int64_t elements = tensorType(value).getNumElements();
+      total += elements;
+      if (!gives(value)) {
+        others += elements;
+        continue;
       }
-      Value sum = pieces.size() == 1
-                      ? pieces.front()
-                      : ConcatenateOp::create(at, location, flatType(total, of), pieces, 0).getResult();
-      sum = sumOverPipeline(at, sum);
-      int64_t first = 0;
-      for (Value value : list) {
-        auto type = cast<RankedTensorType>(value.getType());
+      closeOthers();
+      pieces.push_back(
+          ReshapeOp::create(at, location, flatType(elements, of), load(at, value, updateSlot(value))));
+    }
+    closeOthers();
+    Value sum = pieces.size() == 1
+                    ? pieces.front()
+                    : ConcatenateOp::create(at, location, flatType(total, of), pieces, 0).getResult();
+    sum = sumOverPipeline(at, sum);
+    int64_t first = 0;
+    for (Value value : values) {
+      RankedTensorType type = tensorType(value);
+      if (lacks(value)) {
         Value piece = SliceOp::create(at, location, flatType(type.getNumElements(), of), sum, ValueRange(),
                                       ArrayRef<int64_t>{first});
-        storeExchanged(at, value, ReshapeOp::create(at, location, type, piece));
-        first += type.getNumElements();
+        store(at, ReshapeOp::create(at, location, type, piece), updateSlot(value));
       }
+      first += type.getNumElements();
     }
   }
 
-  /// What this rank gives of an exchanged value.
-  Value ownOrNeutral(OpBuilder &at, Value value) {
-    if (parts.update.giverOf(value) == rank)
-      return load(at, value, updateSlot(value));
+  /// A value of which each rank has its part.
+  void exchangeParts(OpBuilder &at, Value value) {
     ValueBuilder b(at, location);
-    return neutralElement(b, "sum", value);
+    Value own =
+        gives(value) ? load(at, value, updateSlot(value)) : neutralElement(b, "sum", tensorType(value));
+    Value sum = sumOverPipeline(at, own);
+    if (lacks(value))
+      store(at, sum, updateSlot(value));
   }
+
+  bool gives(Value value) const { return parts.update.giverOf(value) == rank; }
+  bool lacks(Value value) const { return !parts.update.ranksOf(value).test(rank); }
 
   Value sumOverPipeline(OpBuilder &at, Value value) {
     auto type = cast<RankedTensorType>(value.getType());
@@ -537,12 +560,6 @@ private:
     Value started =
         dist::AllReduceStartOp::create(at, location, token, dist::PendingKind::sum, term, pipelineAxes());
     return dist::WaitOp::create(at, location, type, started);
-  }
-
-  /// For ranks that have it not.
-  void storeExchanged(OpBuilder &at, Value value, Value sum) {
-    if (!parts.update.ranksOf(value).test(rank))
-      store(at, sum, updateSlot(value));
   }
 
   const StepParts &parts;

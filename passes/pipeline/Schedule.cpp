@@ -98,7 +98,7 @@ private:
         continue;
       program.builder.setInsertionPointToEnd(&block);
       ValueBuilder b(program.builder, value.getLoc());
-      program.store(block, value.getLoc(), entry.slot, neutralElement(b, entry.combiner, value));
+      program.store(block, value.getLoc(), entry.slot, neutralElement(b, entry.combiner, tensorType(value)));
     }
   }
 

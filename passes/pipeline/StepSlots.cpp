@@ -67,17 +67,17 @@ Value loadWhole(OpBuilder &builder, Location location, const StepInput &input, i
                            : b.create<ConcatenateOp>(stackOf(input.part, microbatches), parts, 0).getResult();
 }
 
-Value neutralElement(ValueBuilder &b, StringRef combiner, Value like) {
+Value neutralElement(ValueBuilder &b, StringRef combiner, RankedTensorType type) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  auto integer = dyn_cast<IntegerType>(tensorType(like).getElementType());
+  auto integer = dyn_cast<IntegerType>(type.getElementType());
   // -0.0 + x is x, where 0.0 + -0.0 would be 0.0.
   if (combiner == "sum" || combiner == "tree")
-    return b.splat(like, integer ? 0.0 : -0.0);
+    return b.constant(type, integer ? 0.0 : -0.0);
   if (!integer)
-    return b.splat(like, combiner == "max" ? -infinity : infinity);
+    return b.constant(type, combiner == "max" ? -infinity : infinity);
   APInt bound = combiner == "max" ? APInt::getSignedMinValue(integer.getWidth())
                                   : APInt::getSignedMaxValue(integer.getWidth());
-  return b.create<ConstantOp>(cast<ElementsAttr>(Attribute(DenseElementsAttr::get(tensorType(like), bound))));
+  return b.create<ConstantOp>(cast<ElementsAttr>(Attribute(DenseElementsAttr::get(type, bound))));
 }
 
 Value combineCarried(OpBuilder &builder, StringRef combiner, Value before, Value value) {

@@ -31,7 +31,7 @@ mlir::Value loadWhole(mlir::OpBuilder &builder, mlir::Location location, const S
                       int64_t microbatches);
 
 /// The neutral element of a combiner of nn.carry, in the shape and type of `like`.
-mlir::Value neutralElement(nn::ValueBuilder &b, llvm::StringRef combiner, mlir::Value like);
+mlir::Value neutralElement(nn::ValueBuilder &b, llvm::StringRef combiner, mlir::RankedTensorType type);
 
 /// What was carried so far, and the next microbatch's value. At the builder's place.
 mlir::Value combineCarried(mlir::OpBuilder &builder, llvm::StringRef combiner, mlir::Value before,

@@ -38,7 +38,7 @@ void TreeFolds::foldInto(Block &block, const Folded &value, int level) {
   if (microbatchesOfBlock == 1)
     return; // the next microbatch stores, and adds to nothing
   program.builder.setInsertionPointToEnd(&block);
-  program.store(block, value.location, value.slot, neutralElement(b, "tree", sum));
+  program.store(block, value.location, value.slot, neutralElement(b, "tree", nn::tensorType(sum)));
 }
 
 void TreeFolds::addRunAfter(int64_t microbatch) {

@@ -263,13 +263,13 @@ std::vector<int64_t> sampleRanks(const Mesh &mesh, int64_t count) {
     const std::vector<int64_t> pipeline = mesh.group(rank, mesh.axesOf(kPipelineRole));
     chosen.insert(pipeline.begin(), pipeline.end());
   };
-  auto hasRoom = [&] { return static_cast<int64_t>(chosen.size()) + mesh.pipelineRanks() <= count; };
+  const auto isEnough = [&] { return static_cast<int64_t>(chosen.size()) >= count; };
   std::mt19937_64 random(1);
   if (count > 0)
     choose(0);
-  if (hasRoom())
+  if (!isEnough())
     choose(ranks - 1);
-  while (hasRoom())
+  while (!isEnough())
     choose(static_cast<int64_t>(random() % static_cast<uint64_t>(ranks)));
   return {chosen.begin(), chosen.end()};
 }

@@ -67,7 +67,7 @@ absl::StatusOr<int64_t> verifyCommandLists(const std::vector<Executable> &parts,
 
 /// `count` ranks of the mesh, ascending: all if there are no more, else the first, the last and others drawn
 /// at random, the same ones each time. With a pipeline they are whole pipelines, so that every transfer has
-/// both its ends: as many as `count` ranks are, and at least one.
+/// both its ends, until there are as many ranks.
 std::vector<int64_t> sampleRanks(const Mesh &mesh, int64_t count);
 
 } // namespace weft

@@ -15,6 +15,8 @@ class BenchmarkCompile(SystemTest):
         rows = {row["name"]: row for row in json.loads(self.read("rows.json"))}
         self.assertFalse(rows["ranks_ratio"]["passed"])
         self.assertTrue(rows["peak_mib"]["passed"], rows)
+        self.assertTrue(rows["pipeline_peak_mib"]["passed"], rows)
+        self.assertTrue(rows["pipeline_ranks_ratio"]["value"] > 0 and rows["stages_ratio"]["value"] > 0, rows)
         self.assertGreater(rows["processor_seconds"]["value"], 0)
         self.assertIn("differentiate", done.stdout)
 

@@ -1,5 +1,6 @@
-"""A plan for a cluster, compiled on this machine: examples/cluster/llama3-70b.yaml for its 4,096 ranks, without its data; and
-its small twin, every axis at 2, which runs here and is held against the reference and one device."""
+"""Plans for a cluster, compiled on this machine: examples/cluster/llama3-70b.yaml for its 4,096 ranks and, with a pipeline,
+llama3.1-405b.yaml for its 16,384, without their data; and their small twins, every axis at 2, which run here and are held
+against the reference and one device."""
 
 import os
 import re
@@ -9,19 +10,27 @@ from harness import ROOT
 from training import TrainingTest
 
 PLAN = os.path.join(ROOT, "examples", "cluster", "llama3-70b.yaml")
+PIPELINE = os.path.join(ROOT, "examples", "cluster", "llama3.1-405b.yaml")
 
-#: Parameters of Llama-3-70B: embedding and head, 80 layers, the last norm.
-HIDDEN, INNER, LAYERS, HEAD, GROUPS, VOCABULARY = 8192, 28672, 80, 128, 8, 128256
-LAYER = 2 * HIDDEN * HIDDEN + 2 * GROUPS * HEAD * HIDDEN + 3 * INNER * HIDDEN + 2 * HIDDEN
-PARAMETERS = 2 * VOCABULARY * HIDDEN + LAYERS * LAYER + HIDDEN
 
-#: The plan at a size that runs here.
+def parametersOf(hidden, inner, layers, head=128, groups=8, vocabulary=128256):
+    """Of a Llama: embedding and head, layers, the last norm."""
+    layer = 2 * hidden * hidden + 2 * groups * head * hidden + 3 * inner * hidden + 2 * hidden
+    return 2 * vocabulary * hidden + layers * layer + hidden
+
+
+PARAMETERS = parametersOf(8192, 28672, 80)
+PIPELINE_PARAMETERS = parametersOf(16384, 53248, 126)
+
+#: The plans at a size that runs here.
 TWIN = ("model.hidden_size=16", "model.intermediate_size=24", "model.num_hidden_layers=2", "model.num_attention_heads=4",
         "model.num_key_value_heads=2", "model.vocab_size=264", "model.max_position_embeddings=32", "data.sequence_length=8",
         "train.steps=6", "train.micro_batch=1", "train.global_batch=4", "precision.recipe=fp32", "optimizer.lr=1.0e-2",
         "lr_schedule.warmup_steps=2", "checkpoint.interval=0")
 MESH = "parallel={data_shard: 2, tensor: 2, sequence: true, zero: 3}"
-ONE = "parallel={data_shard: 1, tensor: 1, sequence: false, zero: 0}"
+ONE = "parallel={data_shard: 1, tensor: 1, sequence: false, zero: 0, pipeline: {size: 1, layout: auto}}"
+#: Two stages a rank, of two microbatches: one has the embedding, the last the head, each of the others a layer.
+PIPELINE_MESH = "parallel={data_shard: 2, tensor: 2, sequence: true, zero: 1, pipeline: {size: 2, schedule: interleaved, layout: 4}}"
 
 
 def sets(*overrides):
@@ -64,26 +73,78 @@ class Cluster(TrainingTest):
         self.compile(*small, *sets("launch.memory_per_rank=80GiB", "launch.memory_limit=4GiB"))
 
 
-class Twin(TrainingTest):
+class PipelineCluster(TrainingTest):
+    def testItIsCompiledAndVerifiedForAllItsRanksInLittleMemory(self):
+        output = self.passes("weft", "compile", PIPELINE, "--verify-ranks", "20", "--explain", "memory", "--explain", "compilation",
+                             "-o", "plan.weft", timeout=900)
+        # As many as where nobody asks, and whole pipelines, so that every message meets its receiver: two of 16 ranks.
+        self.assertIn("command lists of 32 of 16384 ranks agree", output)
+        peak = float(re.search(r"(?m)^  in all .* ([\d.]+)$", output)[1])
+        self.assertLess(peak, 4096)
+        self.assertLess(os.path.getsize(os.path.join(self.folder, "plan.weft")), 64 << 20)
+        self.assertEqual(len(re.findall(r"(?m)^  pipeline rank \d+ \(stages (?:\d+, ){7}\d+\)", output)), 16)
+        whole = re.search(r"persistent: all 16384 ranks together hold \d+ = (\d+) of the whole", output)
+        self.assertIsNotNone(whole, output)
+        self.assertEqual(PIPELINE_PARAMETERS, 405_853_388_800)
+        self.assertEqual(int(whole[1]), 12 * PIPELINE_PARAMETERS + 8)
+
+    def testScalarsOfAllStagesCrossThePipelineTogether(self):
+        output = self.passes("weft", "compile", PIPELINE, "--explain", "communication", timeout=900,
+                             *sets("model.num_hidden_layers=14", "parallel.pipeline.layout=16", "parallel.pipeline.schedule=1f1b"))
+        # What each parameter gives to the norm, and the sum of the losses.
+        self.assertEqual(set(re.findall(r"(?m)^  update.exchange +all_reduce .* (\d+) calls", output)), {"2"})
+
+
+class TwinTest(TrainingTest):
+    """A small one of `plan` on `mesh`."""
+
+    plan = mesh = None
+
     def trainTwin(self, name, parallel):
-        done = self.passes("weft", "train", PLAN, "--name", name, *sets(*TWIN, f"data.train=[{{path: {self.folder}/corpus.txt}}]", parallel))
+        done = self.passes("weft", "train", self.plan, "--name", name, *sets(*TWIN, f"data.train=[{{path: {self.folder}/corpus.txt}}]", parallel))
         return done, self.losses(name)
 
-    def testItsCurveIsThatOfOneDevice(self):
+    def checkCurve(self):
         _, one = self.trainTwin("one", ONE)
-        _, mesh = self.trainTwin("mesh", MESH)
+        _, mesh = self.trainTwin("mesh", self.mesh)
         self.assertEqual(len(one), 6)
         for step, (expected, actual) in enumerate(zip(one, mesh), 1):
             self.assertAlmostEqual(1, actual / expected, delta=1e-5, msg=f"step {step}: {expected} and {actual}")
 
-    def testEveryPhaseKeepsWhatTheReferenceComputes(self):
-        output = self.passes("weft-run", PLAN, "--check-phases", *sets(*TWIN, MESH), timeout=600)
+    def checkPhases(self):
+        output = self.passes("weft-run", self.plan, "--check-phases", *sets(*TWIN, self.mesh), timeout=600)
         self.assertIn("no phase changed a value", output)
         self.assertRegex(output, r"(?m)^executable +step ")
 
+    def checkCommandLists(self, ranks):
+        output = self.passes("weft", "compile", self.plan, "--verify-ranks", "20", *sets(*TWIN, self.mesh))
+        self.assertIn(f"command lists of {ranks} of {ranks} ranks agree", output)
+
+
+class Twin(TwinTest):
+    plan, mesh = PLAN, MESH
+
+    def testItsCurveIsThatOfOneDevice(self):
+        self.checkCurve()
+
+    def testEveryPhaseKeepsWhatTheReferenceComputes(self):
+        self.checkPhases()
+
     def testAllItsCommandListsAgree(self):
-        output = self.passes("weft", "compile", PLAN, "--verify-ranks", "20", *sets(*TWIN, MESH))
-        self.assertIn("command lists of 4 of 4 ranks agree", output)
+        self.checkCommandLists(4)
+
+
+class PipelineTwin(TwinTest):
+    plan, mesh = PIPELINE, PIPELINE_MESH
+
+    def testItsCurveIsThatOfOneDevice(self):
+        self.checkCurve()
+
+    def testEveryPhaseKeepsWhatTheReferenceComputes(self):
+        self.checkPhases()
+
+    def testAllItsCommandListsAgree(self):
+        self.checkCommandLists(8)
 
 
 if __name__ == "__main__":

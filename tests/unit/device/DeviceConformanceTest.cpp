@@ -154,6 +154,7 @@ TEST_P(Conformance, StampsAreTakenWhenTheStreamComesThere) {
   std::unique_ptr<Stream> stream = *device->createStream();
   int64_t before = 0, after = 0;
   stream->stamp(before);
+  ASSERT_TRUE(stream->synchronize().ok());
   stream->wait(*event, 1);
   stream->stamp(after);
   std::this_thread::sleep_for(std::chrono::milliseconds(2));
