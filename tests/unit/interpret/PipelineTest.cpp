@@ -48,8 +48,7 @@ module attributes {dist.mesh = #mesh} {
       sched.run "0F.send_wait" 0
       sched.run "0F.send_wait" 1
       sched.run "update"
-    }
-  }
+    } }
   module @pipeline_rank_1 attributes {dist.mesh = #mesh, sched.pipeline_rank = 1 : i64} {
     nn.state @steps : tensor<f64, #scalar> constant
     nn.state @start : tensor<2xf32, #pair> constant
@@ -94,9 +93,7 @@ module attributes {dist.mesh = #mesh} {
       sched.run "1F.receive_wait" 1
       sched.run "1F" 1
       sched.run "update"
-    }
-  }
-}
+    } } }
 )";
 
 struct Change {
