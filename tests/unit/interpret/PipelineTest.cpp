@@ -13,7 +13,7 @@ const char *kProgram = R"(
 #pair = #dist.local<#mesh, 2, []>
 #scalar = #dist.local<#mesh, >
 #pending = #dist.local<#mesh, , sum [p0]>
-module attributes {dist.mesh = #mesh} {
+  module attributes {dist.mesh = #mesh} {
   module @pipeline_rank_0 attributes {dist.mesh = #mesh, sched.pipeline_rank = 0 : i64} {
     nn.state @steps : tensor<f64, #scalar> constant
     sched.program "step" microbatches(2) {
@@ -48,7 +48,8 @@ module attributes {dist.mesh = #mesh} {
       sched.run "0F.send_wait" 0
       sched.run "0F.send_wait" 1
       sched.run "update"
-    } }
+    }
+  }
   module @pipeline_rank_1 attributes {dist.mesh = #mesh, sched.pipeline_rank = 1 : i64} {
     nn.state @steps : tensor<f64, #scalar> constant
     nn.state @start : tensor<2xf32, #pair> constant
@@ -93,7 +94,9 @@ module attributes {dist.mesh = #mesh} {
       sched.run "1F.receive_wait" 1
       sched.run "1F" 1
       sched.run "update"
-    } } }
+    }
+  }
+  }
 )";
 
 struct Change {
