@@ -240,7 +240,7 @@ private:
           owners.push_back(buffer);
           lifetimes.push_back({buffers[buffer].bytes, buffers[buffer].begin, buffers[buffer].end});
         }
-    OffsetPlan plan = assignOffsets(lifetimes);
+    OffsetPlan plan = assignOffsets(lifetimes, OffsetOrders::LargestFirst);
     for (auto [buffer, offset] : llvm::zip_equal(owners, plan.offsets))
       buffers[buffer].fixed =
           sched::PlaceAttr::get(builder.getContext(), builder.getStringAttr("scratch"), offset);

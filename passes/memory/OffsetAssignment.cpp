@@ -100,7 +100,7 @@ constexpr OrderKey kOrders[] = {
 };
 } // namespace
 
-OffsetPlan assignOffsets(llvm::ArrayRef<Lifetime> lifetimes) {
+OffsetPlan assignOffsets(llvm::ArrayRef<Lifetime> lifetimes, OffsetOrders orders) {
   OffsetPlan plan;
   findLowerBound(lifetimes, plan);
   plan.peakBytes = std::numeric_limits<int64_t>::max();
@@ -111,7 +111,7 @@ OffsetPlan assignOffsets(llvm::ArrayRef<Lifetime> lifetimes) {
              std::tuple(key(lifetimes[b]), lifetimes[b].begin, b);
     });
     placeInOrder(lifetimes, order, plan);
-    if (plan.peakBytes == plan.lowerBound)
+    if (plan.peakBytes == plan.lowerBound || orders == OffsetOrders::LargestFirst)
       break;
   }
   return plan;
