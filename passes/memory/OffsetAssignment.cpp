@@ -60,9 +60,12 @@ private:
   /// Where the last of those ends that live together with `lifetime`; 0 if none does.
   static int64_t topBeside(const Row &row, const Lifetime &lifetime) {
     int64_t top = 0;
-    auto next = llvm::upper_bound(row, lifetime.end, beginsBehind);
-    while (next != row.begin() && (--next)->end >= lifetime.begin)
+    for (auto next = llvm::upper_bound(row, lifetime.end, beginsBehind); next != row.begin();) {
+      --next;
+      if (next->end < lifetime.begin)
+        break;
       top = std::max(top, next->top);
+    }
     return top;
   }
 

@@ -10,6 +10,7 @@
 #include "passes/memory/OffsetAssignment.h"
 #include "passes/pipeline/schedules/Generators.h"
 
+#include "absl/strings/str_cat.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Parser/Parser.h"
 #include "gtest/gtest.h"
@@ -42,15 +43,15 @@ struct Written {
       const std::string name = "\"" + std::to_string(index) + "\"";
       const std::string type = "tensor<" + std::to_string(slots[index].floats) + "xf32>";
       const std::string value = "%v" + std::to_string(index);
-      text += "  sched.slot " + name + " in_flight : " + type + " {per_microbatch}\n";
-      actions[slots[index].first] += "    " + value + " = sched.constant dense<0.0> : " + type +
-                                     "\n    sched.store " + name + ", " + value + " : " + type + "\n";
-      actions[slots[index].last] += "    sched.release " + name + "\n";
+      absl::StrAppend(&text, "  sched.slot ", name, " in_flight : ", type, " {per_microbatch}\n");
+      absl::StrAppend(&actions[slots[index].first], "    ", value, " = sched.constant dense<0.0> : ", type,
+                      "\n    sched.store ", name, ", ", value, " : ", type, "\n");
+      absl::StrAppend(&actions[slots[index].last], "    sched.release ", name, "\n");
     }
     for (const auto &[name, body] : actions)
-      text += "  sched.action \"" + name + "\" per_microbatch {\n" + body + "  }\n";
+      absl::StrAppend(&text, "  sched.action \"", name, "\" per_microbatch {\n", body, "  }\n");
     for (const WrittenRun &run : runs)
-      text += "  sched.run \"" + run.action + "\" " + std::to_string(run.microbatch) + "\n";
+      absl::StrAppend(&text, "  sched.run \"", run.action, "\" ", run.microbatch, "\n");
     return text + "}\n";
   }
 
@@ -184,7 +185,6 @@ Written keptBy(const schedules::PipelineSchedule &schedule, size_t rank) {
   written.microbatches = schedule.microbatches;
   std::map<int, std::string> last;
   for (const schedules::Action &action : schedule.actions[rank]) {
-    const std::string name = std::to_string(action.stage) + std::string(letters(action.kind));
     // A schedule with both kinds of backward ends a stage's values in the one or the other.
     const bool ends = schedules::releases(action.kind);
     const std::string role =
