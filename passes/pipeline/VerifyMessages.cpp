@@ -5,11 +5,9 @@
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringSet.h"
 
 #include <deque>
 #include <map>
-#include <set>
 
 using namespace mlir;
 
