@@ -70,7 +70,7 @@ double yarnAttentionFactor(const RopeScalingConfig &scaling) {
 }
 } // namespace
 
-RotaryTables buildRotaryTables(ModelBuilder &b, const ModelConfig &config, int64_t sequence) {
+SmallVector<RotaryTable, 2> buildRotaryTables(ModelBuilder &b, const ModelConfig &config, int64_t sequence) {
   auto scope = b.scope("rotary");
   SmallVector<double> frequencies = plainFrequencies(config);
   double factor = 1.0;
@@ -96,7 +96,8 @@ RotaryTables buildRotaryTables(ModelBuilder &b, const ModelConfig &config, int64
   Value inverse = b.create<nn::ConstantOp>(cast<ElementsAttr>(Attribute(row)));
   Value angle = b.mul(b.iota({sequence, half}, f64, 0), b.broadcastRow(inverse, {sequence, half}));
   auto table = [&](Value value) { return b.cast(b.scale(value, factor), f32); };
-  return {table(b.unary<nn::CosOp>(angle)), table(b.unary<nn::SinOp>(angle))};
+  Value cosine = table(b.unary<nn::CosOp>(angle));
+  return {{cosine, table(b.unary<nn::SinOp>(angle))}};
 }
 
 } // namespace weft
