@@ -69,7 +69,7 @@ private:
     auto head = b.create<nn::LinearCrossEntropyOp>(
         rows, rows, rows, hidden, weight, targets, builder.getI64IntegerAttr(kIgnoreIndex),
         builder.getF64FloatAttr(config.loss.labelSmoothing), builder.getF64FloatAttr(config.loss.zLoss),
-        builder.getF64FloatAttr(0.0));
+        builder.getF64FloatAttr(config.model.finalLogitSoftcapping));
     return {head.getLoss(), head.getZLossValue()};
   }
 
@@ -115,8 +115,11 @@ void ProgramsBuilder::buildStep() {
     table = {microbatch->getArgument(firstTable + 2 * index),
              microbatch->getArgument(firstTable + 2 * index + 1)};
   Value tokens = microbatch->getArgument(0);
-  Losses losses =
-      lossHead(buildModel(b, config.model, sequenceOf(tables, tokens), tokens), microbatch->getArgument(1));
+  SequenceContext context = sequenceOf(tables, tokens);
+  context.sampleIds = microbatch->getArgument(2);
+  context.step = microbatch->getArgument(3);
+  context.seed = config.train.seed;
+  Losses losses = lossHead(buildModel(b, config.model, context, tokens), microbatch->getArgument(1));
   SmallVector<StringRef> names = {"objective", "loss_sum"};
   Value lossSum = b.sumAll(losses.loss), objective = lossSum;
   SmallVector<Value> carried = {objective, lossSum};
@@ -189,8 +192,7 @@ void ProgramsBuilder::buildGenerate() {
   SmallVector<Value> starts = {zero, function.getArgument(1), zero};
   SmallVector<int64_t> offsets = {0, 0, 0};
   Value last = b.create<nn::SliceOp>(b.type({1, 1, hidden}, f32), states, starts, offsets);
-  Value logits = b.einsum("h,vh->v", b.reshape(last, {hidden}), headWeight(b, config.model), f32);
-  SmallVector<Value> results = {logits};
+  SmallVector<Value> results = {headLogits(b, config.model, b.reshape(last, {hidden}))};
   b.create<func::ReturnOp>(results);
 }
 } // namespace
