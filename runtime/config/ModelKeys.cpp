@@ -189,6 +189,33 @@ static void liftRopeParameters(ConfigNode &model, const FamilyTraits *family, Di
   model.add("rope_scaling", std::move(scaling));
 }
 
+/// A key that the family does not take may say that the feature is off, and nothing else.
+static void checkFamilyKeys(ConfigNode &model, const FamilyTraits &family, Diagnostics &diagnostics) {
+  for (size_t i = model.keys.size(); i-- > 0;) {
+    const std::string name = model.keys[i];
+    const std::vector<std::string> families = familiesWith(name);
+    if (families.empty() || family.takes(name))
+      continue;
+    const ConfigNode &node = model.children[i];
+    const Key *key = findKey("model." + name);
+    bool isOff = node.kind == ConfigNode::Kind::Null ||
+                 (key && sameValue(node, renderField(*key, key->binding.defaults)));
+    if (!isOff)
+      diagnostics.error(node.origin, absl::StrCat("model.", name),
+                        absl::StrCat("the family ", family.name, " has no such key (got ", node.describe(),
+                                     "); ", absl::StrJoin(families, ", "),
+                                     families.size() == 1 ? " has" : " have", " it. Works: without it."));
+    model.remove(name);
+  }
+}
+
+/// What transformers takes where the file is silent.
+static void addFamilyDefaults(ConfigNode &model, const FamilyTraits &family) {
+  for (const FamilyValue &value : family.defaults)
+    if (!model.find(value.key))
+      model.add(value.key, scalarNode(value.value, {absl::StrCat("default of ", family.name), 0}));
+}
+
 static void normalizeSpelling(ConfigNode &model, const FamilyTraits *family, Diagnostics &diagnostics) {
   renameKey(model, "rope_parameters", "rope_scaling", "model", diagnostics);
   dropHarmlessKeys(model);
