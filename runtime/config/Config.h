@@ -87,7 +87,7 @@ struct SpecialTokenConfig {
 struct TokenizerConfig {
   /// Of a tokenizer without a file.
   TokenizerKind kind = TokenizerKind::Bytes;
-  /// Absolute path of a tiktoken file; empty: none.
+  /// Absolute path of a trained tokenizer; empty: none.
   std::string file;
   /// What the file cannot say: a regular expression or the name of a well-known one, further tokens, and
   /// which token ends a document.

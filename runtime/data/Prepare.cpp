@@ -18,6 +18,7 @@
 
 #include <xxhash.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <system_error>
@@ -62,6 +63,7 @@ private:
   int64_t bytesOfFilesBefore = 0;
   int64_t documentBytes = 0;
   std::vector<int32_t> ids;
+  std::unique_ptr<Tokenizer::Scratch> scratch = tokenizer.makeScratch();
 };
 
 absl::Status Preparation::addFile(const SourceFile &file) {
@@ -78,7 +80,7 @@ absl::Status Preparation::addTextFile(const SourceFile &file) {
   std::string text;
   while (true) {
     size_t kept = text.size();
-    text.resize(kept + pieceBytes);
+    text.resize(kept + std::max(pieceBytes, kept)); // what must wait is looked at again when it has doubled
     absl::StatusOr<size_t> count = (*reader)->read(std::span(text).subspan(kept));
     if (!count.ok())
       return count.status();
@@ -126,7 +128,8 @@ absl::Status Preparation::addPiece(std::string_view text) {
   if (text.empty())
     return absl::OkStatus();
   ids.clear();
-  tokenizer.encode(text, ids);
+  if (absl::Status status = tokenizer.encode(text, {}, ids, *scratch); !status.ok())
+    return status;
   return writer.appendTokens(ids);
 }
 

@@ -87,8 +87,14 @@ public:
   /// The token spelled like this.
   std::optional<int32_t> idOf(std::string_view bytes) const;
 
+  /// Ids are 0 .. tokenCount() - 1.
+  int32_t tokenCount() const;
+  /// As they were given; valid as long as the encoding.
+  std::string_view bytesOf(int32_t id) const;
+
 private:
   struct Tables;
+  class Encoder;
   explicit BytePairEncoding(std::unique_ptr<const Tables> tables);
 
   std::unique_ptr<const Tables> tables;

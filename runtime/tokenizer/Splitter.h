@@ -49,17 +49,15 @@ public:
   virtual size_t independentPrefix(std::string_view) const { return 0; }
 };
 
-/// The version of Unicode that the reference implementation of a file format sorts characters by.
-enum class UnicodeOf { Tiktoken, HuggingFace };
-
 /// A hand-written matcher for `patterns`, each of which splits the pieces of the one before it, matches and
 /// what lies between them alike being pieces (`Split` with behavior `Isolated`). Only when the texts are
-/// exactly those of a well-known tokenizer (gpt2, cl100k and llama3, o200k, qwen2, deepseek, tekken); else
-/// null.
-std::unique_ptr<Splitter> createWellKnownSplitter(std::span<const std::string> patterns, UnicodeOf unicode);
+/// exactly those of a well-known tokenizer (gpt2, llama3, cl100k, qwen2, o200k, tekken, deepseek); else null.
+std::unique_ptr<Splitter> createWellKnownSplitter(std::span<const std::string> patterns);
 
 /// The pattern that a well-known tokenizer calls its own: "gpt2", "cl100k", ...; empty for other names.
 std::string_view wellKnownPattern(std::string_view name);
+/// "gpt2, llama3, ...".
+std::string wellKnownPatternNames();
 
 } // namespace weft
 

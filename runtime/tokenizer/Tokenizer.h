@@ -21,6 +21,7 @@
 
 namespace weft {
 
+struct Config;
 struct TokenizerConfig;
 
 /// What a text becomes besides the ids of its own bytes. The default is for data: text is text.
@@ -69,6 +70,9 @@ public:
   /// All that distinguishes this tokenizer from another of its kind, without the kind.
   virtual std::string payload() const = 0;
 
+  /// The one or the other, for a decoder that goes through a text; `isFirst` is true before its first id.
+  absl::StatusOr<std::string_view> nextBytesOf(int32_t id, bool &isFirst) const;
+
   /// The bytes of `ids`, one after the other; names the position of an id outside of the vocabulary.
   absl::StatusOr<std::string> decode(std::span<const int32_t> ids) const;
 
@@ -81,6 +85,9 @@ public:
 
 /// The tokenizer of a run file: reads `tokenizer.file` if it names one.
 absl::StatusOr<std::unique_ptr<Tokenizer>> createTokenizer(const TokenizerConfig &config);
+
+/// Refuses a tokenizer with more ids than the model has rows; a model that is a program has its own.
+absl::Status checkVocabulary(const Tokenizer &tokenizer, const Config &config);
 
 /// The tokenizer of a blob that serialize() wrote.
 absl::StatusOr<std::unique_ptr<Tokenizer>> loadTokenizer(std::string_view blob);

@@ -1,4 +1,4 @@
-//===- DataCommand.cpp - weft data prepare|inspect|show -------------------===//
+//===- DataCommand.cpp - weft data prepare|encode|inspect|show ------------===//
 //
 // prepare writes a dataset, inspect checks one and prints its figures, show prints the text of documents.
 // Progress goes to standard error: rewritten in place on a terminal, a line every ten seconds elsewhere.
@@ -10,6 +10,8 @@
 #include "runtime/data/Prepare.h"
 #include "runtime/metrics/HumanFormat.h"
 #include "tools/weft/Command.h"
+#include "tools/weft/DataEncode.h"
+#include "tools/weft/TokenizerOptions.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -23,14 +25,14 @@ namespace {
 struct PrepareCommandOptions {
   std::vector<std::string> paths;
   std::string prefix;
-  std::string tokenizer = "bytes";
+  TokenizerOptions tokenizer;
   std::string jsonKey = "text";
   bool quiet = false;
 };
 
 struct ShowOptions {
   std::string dataset;
-  std::string tokenizer = "bytes";
+  TokenizerOptions tokenizer;
   int64_t document = 0;
   int64_t count = 1;
   bool showsTokens = false;
@@ -61,13 +63,6 @@ private:
 };
 } // namespace
 
-static std::unique_ptr<Tokenizer> makeTokenizer(const std::string &kind) {
-  absl::StatusOr<std::unique_ptr<Tokenizer>> tokenizer = createTokenizer(kind);
-  if (!tokenizer.ok())
-    failCommand(withExitCode(tokenizer.status(), ExitCode::Config));
-  return std::move(*tokenizer);
-}
-
 static IndexedDataset openDataset(const std::string &path) {
   absl::StatusOr<IndexedDataset> dataset = IndexedDataset::open(path);
   if (!dataset.ok())
@@ -76,7 +71,7 @@ static IndexedDataset openDataset(const std::string &path) {
 }
 
 static void prepare(const PrepareCommandOptions &options) {
-  std::unique_ptr<Tokenizer> tokenizer = makeTokenizer(options.tokenizer);
+  std::unique_ptr<Tokenizer> tokenizer = openTokenizer(options.tokenizer);
   std::string prefix = datasetPrefix(options.prefix);
   PrepareOptions how;
   how.jsonKey = options.jsonKey;
@@ -134,7 +129,7 @@ static std::vector<int32_t> readDocument(const IndexedDataset &dataset, int64_t 
 }
 
 static void show(const ShowOptions &options) {
-  std::unique_ptr<Tokenizer> tokenizer = makeTokenizer(options.tokenizer);
+  std::unique_ptr<Tokenizer> tokenizer = openTokenizer(options.tokenizer);
   IndexedDataset dataset = openDataset(options.dataset);
   int64_t documents = dataset.index().documents();
   if (options.document < 0 || options.document >= documents || options.count < 1) {
@@ -170,7 +165,7 @@ static void addPrepare(CLI::App &data) {
       ->required();
   command->add_option("-o,--output", options->prefix, "PREFIX of the two files, PREFIX.bin and PREFIX.idx")
       ->required();
-  command->add_option("--tokenizer", options->tokenizer, "The kind of tokenizer")->capture_default_str();
+  addTokenizerOptions(*command, options->tokenizer);
   command->add_option("--json-key", options->jsonKey, "The key of the text in a JSONL line")
       ->capture_default_str();
   command->add_flag("-q,--quiet", options->quiet, "No progress");
@@ -193,7 +188,7 @@ static void addShow(CLI::App &data) {
   command->add_option("DATASET", options->dataset, "PREFIX or PREFIX.idx")->required();
   command->add_option("--document", options->document, "The first document to show")->capture_default_str();
   command->add_option("--count", options->count, "How many documents to show")->capture_default_str();
-  command->add_option("--tokenizer", options->tokenizer, "The kind of tokenizer")->capture_default_str();
+  addTokenizerOptions(*command, options->tokenizer);
   command->add_flag("--tokens", options->showsTokens, "Print token ids instead of text");
   command->callback([options] { show(*options); });
 }
@@ -202,6 +197,7 @@ void addDataCommand(CLI::App &app) {
   CLI::App *data = app.add_subcommand("data", "Prepare and look into datasets");
   data->require_subcommand(1);
   addPrepare(*data);
+  addDataEncode(*data);
   addInspect(*data);
   addShow(*data);
 }
