@@ -1,6 +1,7 @@
-//===- DataCommand.cpp - weft data prepare|encode|inspect|show ------------===//
+//===- DataCommand.cpp - the commands of weft data --------------------===//
 //
-// prepare writes a dataset, inspect checks one and prints its figures, show prints the text of documents.
+// prepare writes a dataset, inspect checks one and prints its figures, show prints the text of documents;
+// encode and train-tokenizer have files of their own.
 // Progress goes to standard error: rewritten in place on a terminal, a line every ten seconds elsewhere.
 //
 //===----------------------------------------------------------------------===//
@@ -11,6 +12,7 @@
 #include "runtime/metrics/HumanFormat.h"
 #include "tools/weft/Command.h"
 #include "tools/weft/DataEncode.h"
+#include "tools/weft/DataTrainTokenizer.h"
 #include "tools/weft/TokenizerOptions.h"
 
 #include <algorithm>
@@ -200,6 +202,7 @@ void addDataCommand(CLI::App &app) {
   addDataEncode(*data);
   addInspect(*data);
   addShow(*data);
+  addDataTrainTokenizer(*data);
 }
 
 } // namespace weft
