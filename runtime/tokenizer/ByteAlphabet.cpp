@@ -57,4 +57,19 @@ std::optional<std::string> fromByteAlphabet(std::string_view text) {
   return bytes;
 }
 
+std::optional<char> byteOfFallback(std::string_view token) {
+  if (token.size() != 6 || !token.starts_with("<0x") || !token.ends_with('>'))
+    return std::nullopt;
+  const auto digitOf = [](char digit) -> int {
+    const bool isDecimal = digit >= '0' && digit <= '9';
+    const char small = static_cast<char>(digit | 0x20);
+    return isDecimal ? digit - '0' : small >= 'a' && small <= 'f' ? small - 'a' + 10 : -1;
+  };
+  const int high = digitOf(token[3]);
+  const int low = digitOf(token[4]);
+  if (high < 0 || low < 0)
+    return std::nullopt;
+  return static_cast<char>(high * 16 + low);
+}
+
 } // namespace weft
