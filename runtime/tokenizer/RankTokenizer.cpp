@@ -5,6 +5,8 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/tokenizer/RankTokenizer.h"
 
+#include "runtime/tokenizer/RegexSplitter.h"
+
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 
@@ -32,10 +34,14 @@ RankTokenizer::create(TokenizerFile file, std::vector<std::string> tokens, std::
     return absl::Status(status.code(), absl::StrCat(file.name, ": ", status.message()));
   };
   std::unique_ptr<Splitter> splitter = createWellKnownSplitter(std::span(&pattern, 1));
-  if (!splitter)
-    return absl::InvalidArgumentError(absl::StrCat(
-        "tokenizer.pattern: \"", pattern, "\" is not one that has a matcher: ", wellKnownPatternNames(),
-        ", by name or by its text"));
+  if (!splitter) {
+    absl::StatusOr<std::unique_ptr<Splitter>> byRegex = createRegexSplitter(pattern, RegexDialect::Rust);
+    if (!byRegex.ok())
+      return absl::Status(byRegex.status().code(),
+                          absl::StrCat("tokenizer.pattern: ", byRegex.status().message(),
+                                       ". Known by name: ", wellKnownPatternNames(), "."));
+    splitter = *std::move(byRegex);
+  }
   absl::StatusOr<SpecialTokens> specialTokens = SpecialTokens::create(file.specialTokens, tokens);
   if (!specialTokens.ok())
     return named(specialTokens.status());

@@ -17,6 +17,7 @@
 
 #include <pcre2.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -29,6 +30,15 @@ namespace {
 constexpr size_t jitStackStart = size_t{64} << 10;
 constexpr std::array<size_t, 3> jitStackLimits = {size_t{1} << 30, size_t{1} << 27, size_t{1} << 22};
 constexpr uint32_t heapLimitKibibytes = uint32_t{1} << 20;
+
+/// How often a match may come back from a choice: enough for any pattern whose time is linear, and an end for
+/// one whose time is exponential.
+uint32_t matchLimit(size_t textBytes) {
+  constexpr uint64_t always = 10'000'000;
+  constexpr uint64_t perByte = 64;
+  return static_cast<uint32_t>(
+      std::min<uint64_t>(std::numeric_limits<uint32_t>::max(), always + perByte * textBytes));
+}
 
 std::string messageOf(int error) {
   std::array<PCRE2_UCHAR, 256> text{};
@@ -66,7 +76,6 @@ Regex::Scratch::Scratch() : parts(std::make_unique<Parts>()) {
   parts->context = pcre2_match_context_create(nullptr);
   if (parts->context == nullptr)
     return;
-  pcre2_set_match_limit(parts->context, std::numeric_limits<uint32_t>::max());
   pcre2_set_depth_limit(parts->context, std::numeric_limits<uint32_t>::max());
   pcre2_set_heap_limit(parts->context, heapLimitKibibytes);
   for (size_t limit : jitStackLimits) {
@@ -117,6 +126,7 @@ absl::StatusOr<std::optional<Regex::Match>> Regex::search(std::string_view text,
   Scratch::Parts &parts = *scratch.parts;
   if (parts.matchData == nullptr || parts.context == nullptr)
     return absl::ResourceExhaustedError("no memory to match a pattern");
+  pcre2_set_match_limit(parts.context, matchLimit(text.size()));
   const auto *subject = reinterpret_cast<PCRE2_SPTR>(text.data());
   const int result = code->isMachineCode ? pcre2_jit_match(code->code, subject, text.size(), from,
                                                            PCRE2_NO_UTF_CHECK, parts.matchData, parts.context)

@@ -22,7 +22,7 @@ namespace weft {
 namespace {
 
 constexpr size_t deepestGroup = 100;
-constexpr size_t longestPattern = size_t{1} << 16;
+constexpr size_t longestPattern = size_t{1} << 14;
 
 class Translator {
 public:

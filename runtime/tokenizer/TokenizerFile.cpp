@@ -6,6 +6,9 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/tokenizer/TokenizerFile.h"
 
+#include "runtime/tokenizer/SentencePieceTokenizer.h"
+#include "runtime/tokenizer/TokenizerJson.h"
+
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 
@@ -54,9 +57,14 @@ absl::StatusOr<TokenizerFile> TokenizerFile::fromPayload(std::string_view payloa
 absl::StatusOr<std::unique_ptr<Tokenizer>> readTokenizerFile(TokenizerFile file) {
   if (isTiktoken(file.contents))
     return readTiktoken(std::move(file));
-  return absl::InvalidArgumentError(
-      absl::StrCat(file.name, ": not a tokenizer file that is known. Known: a tiktoken file, whose lines are "
-                              "\"BASE64 RANK\"."));
+  if (isSentencePiece(file.contents))
+    return SentencePieceTokenizer::create(std::move(file));
+  if (isTokenizerJson(file.contents))
+    return readTokenizerJson(std::move(file));
+  return absl::InvalidArgumentError(absl::StrCat(
+      file.name, ": not a tokenizer file that is known. Known: tokenizer.json (Hugging Face), "
+                 "tekken.json (Mistral), SentencePiece models, and tiktoken files, whose lines are "
+                 "\"BASE64 RANK\"."));
 }
 
 } // namespace weft

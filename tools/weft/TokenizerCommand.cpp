@@ -7,54 +7,31 @@
 //===----------------------------------------------------------------------===//
 #include "tools/weft/TokenizerCommand.h"
 
-#include "runtime/config/Config.h"
 #include "runtime/metrics/HumanFormat.h"
 #include "runtime/tokenizer/Tokenizer.h"
 #include "tools/weft/Command.h"
+#include "tools/weft/TokenizerOptions.h"
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <optional>
 
 namespace weft {
 
 namespace {
-struct TokenizerOptions {
-  std::string file;
-  std::string pattern;
-  std::vector<std::string> specialTokens;
-  std::string endOfDocument;
+struct TokenizerCommandOptions {
+  TokenizerOptions tokenizer;
   bool isRecords = false;
   EncodeOptions encode;
   std::vector<int32_t> ids;
 };
 } // namespace
-
-static std::unique_ptr<Tokenizer> openTokenizer(const TokenizerOptions &options) {
-  TokenizerConfig config;
-  config.file = options.file;
-  config.pattern = options.pattern;
-  config.endOfDocument = options.endOfDocument;
-  for (const std::string &special : options.specialTokens) {
-    const size_t equals = special.rfind('=');
-    int64_t id = -1;
-    if (equals == std::string::npos || !absl::SimpleAtoi(special.substr(equals + 1), &id))
-      failCommand(withExitCode(
-          absl::InvalidArgumentError(absl::StrCat("--special-token ", special, ": expected TOKEN=ID")),
-          ExitCode::Config));
-    config.specialTokens.push_back({special.substr(0, equals), id});
-  }
-  absl::StatusOr<std::unique_ptr<Tokenizer>> tokenizer = createTokenizer(config);
-  if (!tokenizer.ok())
-    failCommand(withExitCode(tokenizer.status(), ExitCode::Config));
-  return std::move(*tokenizer);
-}
 
 [[noreturn]] static void failData(const absl::Status &status) {
   failCommand(withExitCode(status, ExitCode::Data));
@@ -119,8 +96,8 @@ static void encodeRecords(const Tokenizer &tokenizer, const EncodeOptions &optio
   }
 }
 
-static void encode(const TokenizerOptions &options) {
-  std::unique_ptr<Tokenizer> tokenizer = openTokenizer(options);
+static void encode(const TokenizerCommandOptions &options) {
+  std::unique_ptr<Tokenizer> tokenizer = openTokenizer(options.tokenizer);
   if (options.isRecords)
     return encodeRecords(*tokenizer, options.encode);
   absl::StatusOr<std::vector<int32_t>> ids = tokenizer->encode(readAll(), options.encode);
@@ -158,8 +135,8 @@ static void decodeRecords(const Tokenizer &tokenizer) {
   }
 }
 
-static void decode(const TokenizerOptions &options) {
-  std::unique_ptr<Tokenizer> tokenizer = openTokenizer(options);
+static void decode(const TokenizerCommandOptions &options) {
+  std::unique_ptr<Tokenizer> tokenizer = openTokenizer(options.tokenizer);
   if (options.isRecords)
     return decodeRecords(*tokenizer);
   std::vector<int32_t> ids;
@@ -178,8 +155,8 @@ static void decode(const TokenizerOptions &options) {
   write(text.data(), text.size());
 }
 
-static void show(const TokenizerOptions &options) {
-  std::unique_ptr<Tokenizer> tokenizer = openTokenizer(options);
+static void show(const TokenizerCommandOptions &options) {
+  std::unique_ptr<Tokenizer> tokenizer = openTokenizer(options.tokenizer);
   for (int32_t id : options.ids) {
     absl::StatusOr<std::string_view> bytes = tokenizer->bytesOf(id);
     if (!bytes.ok())
@@ -188,36 +165,28 @@ static void show(const TokenizerOptions &options) {
   }
   if (!options.ids.empty())
     return;
-  std::printf("%s\n", options.file.c_str());
+  std::printf("%s\n", options.tokenizer.tokenizer.c_str());
   std::printf("  vocabulary        %s ids\n", formatCount(tokenizer->vocabularySize()).c_str());
   std::printf("  end of document   %d\n", tokenizer->endOfDocument());
   std::printf("  checksum          %016llx\n", static_cast<unsigned long long>(tokenizer->checksum()));
 }
 
 static CLI::App *addWithFile(CLI::App &app, const char *name, const char *what,
-                             const std::shared_ptr<TokenizerOptions> &options) {
+                             const std::shared_ptr<TokenizerCommandOptions> &options) {
   CLI::App *command = app.add_subcommand(name, what);
   command
       ->add_option(
-          "FILE", options->file,
+          "FILE", options->tokenizer.tokenizer,
           "tokenizer.json, tekken.json, a tiktoken file or a SentencePiece model; recognized by content")
       ->required();
-  command->add_option(
-      "--pattern", options->pattern,
-      "How text is split, where the file cannot say it (tiktoken): a regular expression or a name");
-  command
-      ->add_option("--special-token", options->specialTokens,
-                   "TOKEN=ID, where the file cannot say it (tiktoken); may be repeated")
-      ->expected(1)
-      ->take_all();
-  command->add_option("--end-of-document", options->endOfDocument, "The token that ends a document");
+  addTokenizerFileOptions(*command, options->tokenizer);
   return command;
 }
 
 void addTokenizerCommand(CLI::App &app) {
   CLI::App *tokenizer = app.add_subcommand("tokenizer", "Look into a tokenizer: ids of a text, text of ids");
   tokenizer->require_subcommand(1);
-  auto options = std::make_shared<TokenizerOptions>();
+  auto options = std::make_shared<TokenizerCommandOptions>();
   constexpr const char *recordsHelp = "Many texts: each its length as 4 bytes (lowest first) and its bytes; "
                                       "ids: their count, then 4 bytes each";
 

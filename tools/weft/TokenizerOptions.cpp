@@ -15,6 +15,10 @@ namespace weft {
 void addTokenizerOptions(CLI::App &command, TokenizerOptions &options) {
   command.add_option("--tokenizer", options.tokenizer, "bytes, or the file of a trained tokenizer")
       ->capture_default_str();
+  addTokenizerFileOptions(command, options);
+}
+
+void addTokenizerFileOptions(CLI::App &command, TokenizerOptions &options) {
   command.add_option("--pattern", options.pattern,
                      "How text is split, where the file does not say it: tokenizer.pattern of a run file");
   command.add_option("--special-token", options.specialTokens,

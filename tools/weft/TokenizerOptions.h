@@ -22,6 +22,9 @@ struct TokenizerOptions {
   std::string endOfDocument;
 };
 
+/// The options --pattern, --special-token and --end-of-document, for a command that is given the file itself.
+void addTokenizerFileOptions(CLI::App &command, TokenizerOptions &options);
+
 /// The options --tokenizer, --pattern, --special-token and --end-of-document.
 void addTokenizerOptions(CLI::App &command, TokenizerOptions &options);
 
