@@ -9,7 +9,6 @@
 #include "runtime/data/IndexedDataset.h"
 #include "runtime/metrics/HumanFormat.h"
 #include "tools/weft/Command.h"
-#include "tools/weft/DataEncode.h"
 #include "tools/weft/DataInspectCommand.h"
 #include "tools/weft/DataPrepareCommand.h"
 #include "tools/weft/DataTrainTokenizer.h"
@@ -97,7 +96,6 @@ void addDataCommand(CLI::App &app) {
   CLI::App *data = app.add_subcommand("data", "Prepare and look into datasets");
   data->require_subcommand(1);
   addDataPrepare(*data);
-  addDataEncode(*data);
   addDataInspect(*data);
   addShow(*data);
   addDataTrainTokenizer(*data);
