@@ -1,4 +1,4 @@
-//===- DataCommand.cpp - weft data prepare|encode|inspect|show ------------===//
+//===- DataCommand.cpp - The commands of weft data ----------------------===//
 //
 // show prints the text of documents; the others have files of their own.
 //
@@ -9,9 +9,9 @@
 #include "runtime/data/IndexedDataset.h"
 #include "runtime/metrics/HumanFormat.h"
 #include "tools/weft/Command.h"
-#include "tools/weft/DataEncode.h"
 #include "tools/weft/DataInspectCommand.h"
 #include "tools/weft/DataPrepareCommand.h"
+#include "tools/weft/DataTrainTokenizer.h"
 #include "tools/weft/TokenizerOptions.h"
 
 #include <algorithm>
@@ -96,9 +96,9 @@ void addDataCommand(CLI::App &app) {
   CLI::App *data = app.add_subcommand("data", "Prepare and look into datasets");
   data->require_subcommand(1);
   addDataPrepare(*data);
-  addDataEncode(*data);
   addDataInspect(*data);
   addShow(*data);
+  addDataTrainTokenizer(*data);
 }
 
 } // namespace weft
