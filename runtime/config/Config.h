@@ -111,8 +111,23 @@ struct ModelConfig {
 
 enum class TokenizerKind : int { Bytes };
 
+struct SpecialTokenConfig {
+  std::string token;
+  int64_t id = 0;
+
+  bool operator==(const SpecialTokenConfig &) const = default;
+};
+
 struct TokenizerConfig {
+  /// Of a tokenizer without a file.
   TokenizerKind kind = TokenizerKind::Bytes;
+  /// Absolute path of a trained tokenizer; empty: none.
+  std::string file;
+  /// What the file cannot say: a regular expression or the name of a well-known one, further tokens, and
+  /// which token ends a document.
+  std::string pattern;
+  std::vector<SpecialTokenConfig> specialTokens;
+  std::string endOfDocument;
 
   bool operator==(const TokenizerConfig &) const = default;
 };

@@ -112,7 +112,7 @@ void Checks::checkModel() {
     report("model.attention_dropout",
            "the attention kernel has no dropout, and a model trained without it would be another one. Works: "
            "0 (attn_pdrop of gpt2 is the same key).");
-  if (config.tokenizer.kind == TokenizerKind::Bytes && model.vocabSize < 257)
+  if (config.tokenizer.file.empty() && model.vocabSize < 257)
     report("model.vocab_size",
            absl::StrCat(model.vocabSize, " is less than the 257 ids of tokenizer bytes (256 bytes "
                                          "and the end of a document). Works: 257 or more."));
