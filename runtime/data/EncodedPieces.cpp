@@ -20,7 +20,8 @@ absl::Status PieceEncoder::encode(const SourcePiece &piece, EncodedPieces &out) 
   out.fileBytes = piece.fileBytes;
   if (piece.file->format == SourceFormat::Jsonl)
     return encodeLines(piece, out);
-  encodeText(piece.text, out);
+  if (absl::Status status = encodeText(piece.text, out); !status.ok())
+    return status;
   bool isEmptyFile = piece.begin.offset == 0 && piece.text.empty();
   if (piece.endsFile && isEmptyFile)
     ++out.emptyDocuments;
@@ -46,23 +47,27 @@ absl::Status PieceEncoder::encodeLines(const SourcePiece &piece, EncodedPieces &
       ++out.emptyDocuments;
       continue;
     }
-    encodeText(text, out);
+    if (absl::Status status = encodeText(text, out); !status.ok())
+      return absl::Status(status.code(),
+                          absl::StrCat(piece.file->path, ":", number, ": ", status.message(), "."));
     endDocument(out);
   }
   return absl::OkStatus();
 }
 
-void PieceEncoder::encodeText(std::string_view rest, EncodedPieces &out) {
+absl::Status PieceEncoder::encodeText(std::string_view rest, EncodedPieces &out) {
   out.textBytes += static_cast<int64_t>(rest.size());
   while (!rest.empty()) {
     size_t cut = 0;
     for (size_t size = pieceBytes; cut == 0; size *= 2)
       cut = size < rest.size() ? tokenizer.independentPrefix(rest.substr(0, size)) : rest.size();
     ids.clear();
-    tokenizer.encode(rest.substr(0, cut), ids);
+    if (absl::Status status = tokenizer.encode(rest.substr(0, cut), {}, ids, *scratch); !status.ok())
+      return status;
     store(ids, out);
     rest.remove_prefix(cut);
   }
+  return absl::OkStatus();
 }
 
 void PieceEncoder::store(std::span<const int32_t> tokens, EncodedPieces &out) const {

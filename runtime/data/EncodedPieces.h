@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -43,13 +44,14 @@ public:
 
 private:
   absl::Status encodeLines(const SourcePiece &piece, EncodedPieces &out);
-  void encodeText(std::string_view text, EncodedPieces &out);
+  absl::Status encodeText(std::string_view text, EncodedPieces &out);
   void store(std::span<const int32_t> tokens, EncodedPieces &out) const;
   void endDocument(EncodedPieces &out) const;
 
   const Tokenizer &tokenizer;
   TokenType type;
   std::string jsonKey;
+  std::unique_ptr<Tokenizer::Scratch> scratch = tokenizer.makeScratch();
   std::vector<int32_t> ids;
   std::string text;
 };

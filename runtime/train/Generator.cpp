@@ -121,8 +121,11 @@ absl::Status generateText(Executor &executor, int64_t rank, int64_t length, cons
   absl::StatusOr<GenerateProgram> bound = bindProgram(executor, rank, length);
   if (!bound.ok())
     return bound.status();
-  std::vector<int32_t> ids;
-  tokenizer.encode(options.prompt, ids);
+  absl::StatusOr<std::vector<int32_t>> encoded =
+      tokenizer.encode(options.prompt, {.readsSpecialTokens = true, .addsSpecialTokens = true});
+  if (!encoded.ok())
+    return encoded.status();
+  std::vector<int32_t> ids = *std::move(encoded);
   if (ids.empty()) // the end of a document is what every document begins behind
     ids.push_back(tokenizer.endOfDocument());
   const size_t known = std::min(bound->logits.size(), static_cast<size_t>(tokenizer.vocabularySize()));

@@ -1,6 +1,6 @@
-//===- DataCommand.cpp - weft data prepare|inspect|show -------------------===//
+//===- DataCommand.cpp - The commands of weft data ----------------------===//
 //
-// show prints the text of documents; prepare and inspect have files of their own.
+// show prints the text of documents; the others have files of their own.
 //
 //===----------------------------------------------------------------------===//
 #include "tools/weft/DataCommand.h"
@@ -11,6 +11,8 @@
 #include "tools/weft/Command.h"
 #include "tools/weft/DataInspectCommand.h"
 #include "tools/weft/DataPrepareCommand.h"
+#include "tools/weft/DataTrainTokenizer.h"
+#include "tools/weft/TokenizerOptions.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -21,19 +23,12 @@ namespace weft {
 namespace {
 struct ShowOptions {
   std::string dataset;
-  std::string tokenizer = "bytes";
+  TokenizerOptions tokenizer;
   int64_t document = 0;
   int64_t count = 1;
   bool showsTokens = false;
 };
 } // namespace
-
-static std::unique_ptr<Tokenizer> makeTokenizer(const std::string &kind) {
-  absl::StatusOr<std::unique_ptr<Tokenizer>> tokenizer = createTokenizer(kind);
-  if (!tokenizer.ok())
-    failCommand(withExitCode(tokenizer.status(), ExitCode::Config));
-  return std::move(*tokenizer);
-}
 
 static IndexedDataset openDataset(const std::string &path) {
   absl::StatusOr<IndexedDataset> dataset = IndexedDataset::open(path);
@@ -58,7 +53,7 @@ static std::vector<int32_t> readDocument(const IndexedDataset &dataset, int64_t 
 }
 
 static void show(const ShowOptions &options) {
-  std::unique_ptr<Tokenizer> tokenizer = makeTokenizer(options.tokenizer);
+  std::unique_ptr<Tokenizer> tokenizer = openTokenizer(options.tokenizer);
   IndexedDataset dataset = openDataset(options.dataset);
   if (absl::Status status = checkTokenizer(dataset, *tokenizer); !status.ok())
     failCommand(withExitCode(status, ExitCode::Data));
@@ -92,7 +87,7 @@ static void addShow(CLI::App &data) {
   command->add_option("DATASET", options->dataset, "PREFIX or PREFIX.idx")->required();
   command->add_option("--document", options->document, "The first document to show")->capture_default_str();
   command->add_option("--count", options->count, "How many documents to show")->capture_default_str();
-  command->add_option("--tokenizer", options->tokenizer, "The kind of tokenizer")->capture_default_str();
+  addTokenizerOptions(*command, options->tokenizer);
   command->add_flag("--tokens", options->showsTokens, "Print token ids instead of text");
   command->callback([options] { show(*options); });
 }
@@ -103,6 +98,7 @@ void addDataCommand(CLI::App &app) {
   addDataPrepare(*data);
   addDataInspect(*data);
   addShow(*data);
+  addDataTrainTokenizer(*data);
 }
 
 } // namespace weft

@@ -11,6 +11,7 @@
 #include "runtime/metrics/HumanFormat.h"
 #include "tools/weft/Command.h"
 #include "tools/weft/StopSignals.h"
+#include "tools/weft/TokenizerOptions.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -23,7 +24,7 @@ namespace {
 struct PrepareCommandOptions {
   std::vector<std::string> paths;
   std::string prefix;
-  std::string tokenizer = "bytes";
+  TokenizerOptions tokenizer;
   std::string jsonKey = "text";
   int64_t threads = 0;
   bool quiet = false;
@@ -67,9 +68,7 @@ static void printResult(const std::string &prefix, const PrepareResult &result) 
 }
 
 static void prepare(const PrepareCommandOptions &options) {
-  absl::StatusOr<std::unique_ptr<Tokenizer>> tokenizer = createTokenizer(options.tokenizer);
-  if (!tokenizer.ok())
-    failCommand(withExitCode(tokenizer.status(), ExitCode::Config));
+  std::unique_ptr<Tokenizer> tokenizer = openTokenizer(options.tokenizer);
   std::string prefix = datasetPrefix(options.prefix);
   PrepareOptions how;
   how.jsonKey = options.jsonKey;
@@ -79,7 +78,7 @@ static void prepare(const PrepareCommandOptions &options) {
   if (!options.quiet)
     how.onProgress = ProgressPrinter();
   noteStopSignals();
-  absl::StatusOr<PrepareResult> result = prepareData(options.paths, prefix, **tokenizer, how);
+  absl::StatusOr<PrepareResult> result = prepareData(options.paths, prefix, *tokenizer, how);
   if (!result.ok())
     failCommand(withExitCode(result.status(), ExitCode::Data));
   printResult(prefix, *result);
@@ -95,7 +94,7 @@ void addDataPrepare(CLI::App &data) {
       ->required();
   command->add_option("-o,--output", options->prefix, "PREFIX of the two files, PREFIX.bin and PREFIX.idx")
       ->required();
-  command->add_option("--tokenizer", options->tokenizer, "The kind of tokenizer")->capture_default_str();
+  addTokenizerOptions(*command, options->tokenizer);
   command->add_option("--json-key", options->jsonKey, "The key of the text in a JSONL line")
       ->capture_default_str();
   command

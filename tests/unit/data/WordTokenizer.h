@@ -20,7 +20,9 @@ public:
   std::string kind() const override { return "words"; }
   int32_t vocabularySize() const override { return vocabulary; }
   int32_t endOfDocument() const override { return vocabulary - 1; }
-  void encode(std::string_view text, std::vector<int32_t> &ids) const override {
+  using Tokenizer::encode;
+  absl::Status encode(std::string_view text, const EncodeOptions &, std::vector<int32_t> &ids,
+                      Scratch &) const override {
     while (!text.empty()) {
       size_t length =
           std::min(text.find_first_not_of(' ', std::min(text.find(' '), text.size())), text.size());
@@ -28,6 +30,7 @@ public:
       ids.push_back(static_cast<int32_t>(hash % static_cast<uint64_t>(vocabulary - 1)));
       text.remove_prefix(length);
     }
+    return absl::OkStatus();
   }
   size_t independentPrefix(std::string_view text) const override {
     size_t letter = text.find_last_not_of(' ');
