@@ -5,14 +5,10 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/data/CountPieces.h"
 
-#include "runtime/data/JsonText.h"
 #include "runtime/data/SourceFiles.h"
-#include "runtime/data/TextReader.h"
+#include "runtime/data/SourcePieces.h"
 
 #include "absl/strings/str_cat.h"
-
-#include <algorithm>
-#include <utility>
 
 namespace weft {
 namespace {
@@ -23,11 +19,20 @@ public:
       : jsonKey(jsonKey), splitter(splitter), counts(counts) {}
 
   absl::Status addFile(const SourceFile &file) {
-    absl::StatusOr<std::unique_ptr<TextReader>> reader = TextReader::open(file.path);
+    absl::StatusOr<PieceReader> reader = PieceReader::open(
+        file, {}, [this](std::string_view text) { return splitter.independentPrefix(text); });
     if (!reader.ok())
       return reader.status();
     ++texts.files;
-    return file.format == SourceFormat::Jsonl ? addLines(file.path, *std::move(reader)) : addText(**reader);
+    for (bool isEnd = false; !isEnd;) {
+      SourcePiece piece;
+      if (absl::Status status = reader->next(piece); !status.ok())
+        return status;
+      if (absl::Status status = addPiece(piece); !status.ok())
+        return status;
+      isEnd = piece.endsFile;
+    }
+    return absl::OkStatus();
   }
   const CountedTexts &counted() const { return texts; }
 
@@ -37,43 +42,10 @@ private:
     return counts.add(text);
   }
 
-  absl::Status addText(TextReader &reader) {
-    constexpr size_t pieceBytes = size_t{1} << 20;
-    std::string text;
-    while (true) {
-      const size_t kept = text.size();
-      text.resize(kept + std::max(pieceBytes, kept));
-      absl::StatusOr<size_t> count = reader.read(std::span(text).subspan(kept));
-      if (!count.ok())
-        return count.status();
-      text.resize(kept + *count);
-      if (*count == 0)
-        return add(text);
-      const size_t ready = splitter.independentPrefix(text);
-      if (absl::Status status = add(std::string_view(text).substr(0, ready)); !status.ok())
-        return status;
-      text.erase(0, ready);
-    }
-  }
-
-  absl::Status addLines(const std::string &path, std::unique_ptr<TextReader> reader) {
-    LineReader lines(std::move(reader), path);
-    std::string text;
-    while (true) {
-      std::string_view line;
-      absl::StatusOr<bool> more = lines.next(line);
-      if (!more.ok())
-        return more.status();
-      if (!*more)
-        return absl::OkStatus();
-      if (line.find_first_not_of(" \t") == std::string_view::npos)
-        continue;
-      if (absl::Status status = readJsonText(line, jsonKey, text); !status.ok())
-        return absl::InvalidArgumentError(
-            absl::StrCat(path, ":", lines.lineNumber(), ": ", status.message(), "."));
-      if (absl::Status status = add(text); !status.ok())
-        return status;
-    }
+  absl::Status addPiece(const SourcePiece &piece) {
+    if (piece.file->format != SourceFormat::Jsonl)
+      return add(piece.text);
+    return forEachLine(piece, jsonKey, [this](std::string_view text) { return add(text); });
   }
 
   const std::string &jsonKey;
