@@ -3,8 +3,10 @@ under what they are of (library version, tokenizer file, mode, strings): a secon
 """
 
 import array
+import functools
 import hashlib
 import os
+import re
 import struct
 import subprocess
 import tempfile
@@ -72,8 +74,19 @@ def referenceIds(subject, texts, mode):
 
 
 def referenceTexts(subject, ids):
-    """Of ids as bytes; what is no UTF-8 is U+FFFD."""
-    return [text.encode("utf-8", "replace") for text in subject.reference.decode([array.array("i", one).tolist() for one in ids])]
+    """Of ids as bytes; what is no UTF-8 is U+FFFD. The end of a document is no text in weft: it is left out here."""
+    end = endOfDocument(subject)
+    return [text.encode("utf-8", "replace") for text in subject.reference.decode([[number for number in array.array("i", one) if number != end] for one in ids])]
+
+
+@functools.cache
+def endOfDocument(subject):
+    command = ["weft", "tokenizer", "show", subject.path, *subject.options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    shown = re.search(r"end of document +(\d+)", done.stdout)
+    if done.returncode != 0 or shown is None:
+        raise Refused(f"{' '.join(command[:4])}: exit status {done.returncode}: {done.stdout}{done.stderr}")
+    return int(shown[1])
 
 
 def fileDigest(path):
@@ -93,7 +106,7 @@ class Judge:
     def answers(self, texts, mode):
         """Two digests for each text: of its ids, and of the text that they decode to."""
         key = hashlib.blake2b(digest_size=16)
-        for part in (self.subject.reference.version, self.file, repr(self.subject.options), mode):
+        for part in (self.subject.reference.version, self.file, repr(self.subject.options), mode, str(endOfDocument(self.subject))):
             key.update(part.encode() + b"\0")
         key.update(records(texts))
         path = os.path.join(self.folder, key.hexdigest() + ".npy")
