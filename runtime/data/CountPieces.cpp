@@ -27,59 +27,68 @@ public:
     if (!reader.ok())
       return reader.status();
     ++texts.files;
-    return file.format == SourceFormat::Jsonl ? addLines(file.path, *std::move(reader)) : addText(**reader);
-  }
-  const CountedTexts &counted() const { return texts; }
-
-private:
-  absl::Status add(std::string_view text) {
-    texts.bytes += static_cast<int64_t>(text.size());
-    return counts.add(text);
-  }
-
-  absl::Status addText(TextReader &reader) {
+    lines = 0;
     constexpr size_t pieceBytes = size_t{1} << 20;
     std::string text;
     while (true) {
       const size_t kept = text.size();
       text.resize(kept + std::max(pieceBytes, kept));
-      absl::StatusOr<size_t> count = reader.read(std::span(text).subspan(kept));
+      absl::StatusOr<size_t> count = (*reader)->read(std::span(text).subspan(kept));
       if (!count.ok())
         return count.status();
       text.resize(kept + *count);
-      if (*count == 0)
-        return add(text);
-      const size_t ready = splitter.independentPrefix(text);
-      if (absl::Status status = add(std::string_view(text).substr(0, ready)); !status.ok())
+      const size_t ready = *count == 0 ? text.size() : cutOf(file, text);
+      if (absl::Status status = add(file, std::string_view(text).substr(0, ready)); !status.ok())
         return status;
+      if (*count == 0)
+        return absl::OkStatus();
       text.erase(0, ready);
     }
   }
+  const CountedTexts &counted() const { return texts; }
 
-  absl::Status addLines(const std::string &path, std::unique_ptr<TextReader> reader) {
-    LineReader lines(std::move(reader), path);
-    std::string text;
-    while (true) {
-      std::string_view line;
-      absl::StatusOr<bool> more = lines.next(line);
-      if (!more.ok())
-        return more.status();
-      if (!*more)
-        return absl::OkStatus();
+private:
+  /// Where what may be counted without the rest ends; 0: nowhere yet.
+  size_t cutOf(const SourceFile &file, std::string_view text) const {
+    if (file.format == SourceFormat::Text)
+      return splitter.independentPrefix(text);
+    const size_t lineEnd = text.rfind('\n');
+    return lineEnd == std::string_view::npos ? 0 : lineEnd + 1;
+  }
+
+  absl::Status add(const SourceFile &file, std::string_view text) {
+    return file.format == SourceFormat::Text ? addText(text) : addLines(file.path, text);
+  }
+
+  absl::Status addText(std::string_view text) {
+    texts.bytes += static_cast<int64_t>(text.size());
+    return counts.add(text);
+  }
+
+  absl::Status addLines(const std::string &path, std::string_view rest) {
+    while (!rest.empty()) {
+      ++lines;
+      const size_t lineEnd = std::min(rest.find('\n'), rest.size());
+      std::string_view line = rest.substr(0, lineEnd);
+      rest.remove_prefix(std::min(lineEnd + 1, rest.size()));
+      if (line.ends_with('\r'))
+        line.remove_suffix(1);
       if (line.find_first_not_of(" \t") == std::string_view::npos)
         continue;
-      if (absl::Status status = readJsonText(line, jsonKey, text); !status.ok())
-        return absl::InvalidArgumentError(
-            absl::StrCat(path, ":", lines.lineNumber(), ": ", status.message(), "."));
-      if (absl::Status status = add(text); !status.ok())
+      if (absl::Status status = readJsonText(line, jsonKey, document); !status.ok())
+        return absl::InvalidArgumentError(absl::StrCat(path, ":", lines, ": ", status.message(), "."));
+      if (absl::Status status = addText(document); !status.ok())
         return status;
     }
+    return absl::OkStatus();
   }
 
   const std::string &jsonKey;
   const Splitter &splitter;
   PieceCounts &counts;
   CountedTexts texts;
+  int64_t lines = 0; ///< of this file, so far
+  std::string document;
 };
 
 } // namespace
