@@ -5,14 +5,10 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/data/CountPieces.h"
 
-#include "runtime/data/JsonText.h"
 #include "runtime/data/SourceFiles.h"
-#include "runtime/data/TextReader.h"
+#include "runtime/data/SourcePieces.h"
 
 #include "absl/strings/str_cat.h"
-
-#include <algorithm>
-#include <utility>
 
 namespace weft {
 namespace {
@@ -23,72 +19,39 @@ public:
       : jsonKey(jsonKey), splitter(splitter), counts(counts) {}
 
   absl::Status addFile(const SourceFile &file) {
-    absl::StatusOr<std::unique_ptr<TextReader>> reader = TextReader::open(file.path);
+    absl::StatusOr<PieceReader> reader = PieceReader::open(
+        file, {}, [this](std::string_view text) { return splitter.independentPrefix(text); });
     if (!reader.ok())
       return reader.status();
     ++texts.files;
-    lines = 0;
-    constexpr size_t pieceBytes = size_t{1} << 20;
-    std::string text;
-    while (true) {
-      const size_t kept = text.size();
-      text.resize(kept + std::max(pieceBytes, kept));
-      absl::StatusOr<size_t> count = (*reader)->read(std::span(text).subspan(kept));
-      if (!count.ok())
-        return count.status();
-      text.resize(kept + *count);
-      const size_t ready = *count == 0 ? text.size() : cutOf(file, text);
-      if (absl::Status status = add(file, std::string_view(text).substr(0, ready)); !status.ok())
+    for (bool isEnd = false; !isEnd;) {
+      SourcePiece piece;
+      if (absl::Status status = reader->next(piece); !status.ok())
         return status;
-      if (*count == 0)
-        return absl::OkStatus();
-      text.erase(0, ready);
+      if (absl::Status status = addPiece(piece); !status.ok())
+        return status;
+      isEnd = piece.endsFile;
     }
+    return absl::OkStatus();
   }
   const CountedTexts &counted() const { return texts; }
 
 private:
-  /// Where what may be counted without the rest ends; 0: nowhere yet.
-  size_t cutOf(const SourceFile &file, std::string_view text) const {
-    if (file.format == SourceFormat::Text)
-      return splitter.independentPrefix(text);
-    const size_t lineEnd = text.rfind('\n');
-    return lineEnd == std::string_view::npos ? 0 : lineEnd + 1;
-  }
-
-  absl::Status add(const SourceFile &file, std::string_view text) {
-    return file.format == SourceFormat::Text ? addText(text) : addLines(file.path, text);
-  }
-
-  absl::Status addText(std::string_view text) {
+  absl::Status add(std::string_view text) {
     texts.bytes += static_cast<int64_t>(text.size());
     return counts.add(text);
   }
 
-  absl::Status addLines(const std::string &path, std::string_view rest) {
-    while (!rest.empty()) {
-      ++lines;
-      const size_t lineEnd = std::min(rest.find('\n'), rest.size());
-      std::string_view line = rest.substr(0, lineEnd);
-      rest.remove_prefix(std::min(lineEnd + 1, rest.size()));
-      if (line.ends_with('\r'))
-        line.remove_suffix(1);
-      if (line.find_first_not_of(" \t") == std::string_view::npos)
-        continue;
-      if (absl::Status status = readJsonText(line, jsonKey, document); !status.ok())
-        return absl::InvalidArgumentError(absl::StrCat(path, ":", lines, ": ", status.message(), "."));
-      if (absl::Status status = addText(document); !status.ok())
-        return status;
-    }
-    return absl::OkStatus();
+  absl::Status addPiece(const SourcePiece &piece) {
+    if (piece.file->format != SourceFormat::Jsonl)
+      return add(piece.text);
+    return forEachLine(piece, jsonKey, [this](std::string_view text) { return add(text); });
   }
 
   const std::string &jsonKey;
   const Splitter &splitter;
   PieceCounts &counts;
   CountedTexts texts;
-  int64_t lines = 0; ///< of this file, so far
-  std::string document;
 };
 
 } // namespace

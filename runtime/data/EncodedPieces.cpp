@@ -6,9 +6,6 @@
 #include "runtime/data/EncodedPieces.h"
 
 #include "runtime/data/IndexedDatasetWriter.h"
-#include "runtime/data/JsonText.h"
-
-#include "absl/strings/str_cat.h"
 
 #include <algorithm>
 #include <utility>
@@ -19,7 +16,16 @@ absl::Status PieceEncoder::encode(const SourcePiece &piece, EncodedPieces &out) 
   out.end = piece.end;
   out.fileBytes = piece.fileBytes;
   if (piece.file->format == SourceFormat::Jsonl)
-    return encodeLines(piece, out);
+    return forEachLine(piece, jsonKey, [&](std::string_view text) {
+      absl::Status status = encodeText(text, out);
+      if (!status.ok())
+        return status;
+      if (text.empty())
+        ++out.emptyDocuments;
+      else
+        endDocument(out);
+      return absl::OkStatus();
+    });
   if (absl::Status status = encodeText(piece.text, out); !status.ok())
     return status;
   bool isEmptyFile = piece.begin.offset == 0 && piece.text.empty();
@@ -27,31 +33,6 @@ absl::Status PieceEncoder::encode(const SourcePiece &piece, EncodedPieces &out) 
     ++out.emptyDocuments;
   else if (piece.endsFile)
     endDocument(out);
-  return absl::OkStatus();
-}
-
-absl::Status PieceEncoder::encodeLines(const SourcePiece &piece, EncodedPieces &out) {
-  std::string_view rest = piece.text;
-  for (int64_t number = piece.begin.lines + 1; !rest.empty(); ++number) {
-    size_t lineEnd = std::min(rest.find('\n'), rest.size());
-    std::string_view line = rest.substr(0, lineEnd);
-    rest.remove_prefix(std::min(lineEnd + 1, rest.size()));
-    if (line.ends_with('\r'))
-      line.remove_suffix(1);
-    if (line.find_first_not_of(" \t") == std::string_view::npos)
-      continue;
-    if (absl::Status status = readJsonText(line, jsonKey, text); !status.ok())
-      return absl::InvalidArgumentError(
-          absl::StrCat(piece.file->path, ":", number, ": ", status.message(), "."));
-    if (text.empty()) {
-      ++out.emptyDocuments;
-      continue;
-    }
-    if (absl::Status status = encodeText(text, out); !status.ok())
-      return absl::Status(status.code(),
-                          absl::StrCat(piece.file->path, ":", number, ": ", status.message(), "."));
-    endDocument(out);
-  }
   return absl::OkStatus();
 }
 

@@ -43,7 +43,6 @@ public:
   absl::Status encode(const SourcePiece &piece, EncodedPieces &out);
 
 private:
-  absl::Status encodeLines(const SourcePiece &piece, EncodedPieces &out);
   absl::Status encodeText(std::string_view text, EncodedPieces &out);
   void store(std::span<const int32_t> tokens, EncodedPieces &out) const;
   void endDocument(EncodedPieces &out) const;
@@ -53,7 +52,6 @@ private:
   std::string jsonKey;
   std::unique_ptr<Tokenizer::Scratch> scratch = tokenizer.makeScratch();
   std::vector<int32_t> ids;
-  std::string text;
 };
 
 } // namespace weft

@@ -70,7 +70,9 @@ void EncodingPipeline::readBatch(size_t number) {
   absl::Status status;
   for (int64_t i = batches[number].firstFile; status.ok() && i < batches[number].endFile; ++i) {
     SourcePosition begin = i == options.begin.file ? options.begin : SourcePosition{.file = i};
-    absl::StatusOr<PieceReader> reader = PieceReader::open(files[static_cast<size_t>(i)], begin, tokenizer);
+    absl::StatusOr<PieceReader> reader =
+        PieceReader::open(files[static_cast<size_t>(i)], begin,
+                          [this](std::string_view text) { return tokenizer.independentPrefix(text); });
     status = reader.status();
     for (bool fileEnded = false; status.ok() && !fileEnded;) {
       SourcePiece piece;

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/data/SourcePieces.h"
 
+#include "runtime/data/JsonText.h"
+
 #include "absl/strings/str_cat.h"
 
 #include <algorithm>
@@ -13,19 +15,43 @@
 
 namespace weft {
 
-PieceReader::PieceReader(const SourceFile &file, SourcePosition begin, const Tokenizer &tokenizer,
+absl::Status forEachLine(const SourcePiece &piece, const std::string &jsonKey,
+                         absl::FunctionRef<absl::Status(std::string_view)> document) {
+  std::string_view rest = piece.text;
+  std::string text;
+  for (int64_t number = piece.begin.lines + 1; !rest.empty(); ++number) {
+    size_t lineEnd = std::min(rest.find('\n'), rest.size());
+    std::string_view line = rest.substr(0, lineEnd);
+    rest.remove_prefix(std::min(lineEnd + 1, rest.size()));
+    if (line.ends_with('\r'))
+      line.remove_suffix(1);
+    if (line.find_first_not_of(" \t") == std::string_view::npos)
+      continue;
+    absl::Status status = readJsonText(line, jsonKey, text);
+    if (status.ok())
+      status = document(text);
+    if (!status.ok())
+      return absl::InvalidArgumentError(
+          absl::StrCat(piece.file->path, ":", number, ": ", status.message(), "."));
+  }
+  return absl::OkStatus();
+}
+
+PieceReader::PieceReader(const SourceFile &file, SourcePosition begin, IndependentPrefix independentPrefix,
                          PieceReaderOptions options, std::unique_ptr<TextReader> reader)
-    : file(&file), tokenizer(&tokenizer), options(options), reader(std::move(reader)), position(begin) {}
+    : file(&file), independentPrefix(std::move(independentPrefix)), options(options),
+      reader(std::move(reader)), position(begin) {}
 
 absl::StatusOr<PieceReader> PieceReader::open(const SourceFile &file, SourcePosition begin,
-                                              const Tokenizer &tokenizer, PieceReaderOptions options) {
+                                              IndependentPrefix independentPrefix,
+                                              PieceReaderOptions options) {
   absl::StatusOr<std::unique_ptr<TextReader>> reader = TextReader::open(file.path);
   if (!reader.ok())
     return reader.status();
   if (begin.offset > 0)
     if (absl::Status status = (*reader)->skip(begin.offset); !status.ok())
       return status;
-  return PieceReader(file, begin, tokenizer, options, *std::move(reader));
+  return PieceReader(file, begin, std::move(independentPrefix), options, *std::move(reader));
 }
 
 absl::Status PieceReader::fill(size_t size) {
@@ -47,7 +73,7 @@ absl::Status PieceReader::fill(size_t size) {
 
 absl::StatusOr<size_t> PieceReader::findCut(std::string_view text) const {
   if (file->format == SourceFormat::Text)
-    return tokenizer->independentPrefix(text);
+    return independentPrefix(text);
   size_t lineEnd = text.rfind('\n');
   if (lineEnd != std::string_view::npos)
     return lineEnd + 1;

@@ -9,12 +9,13 @@
 
 #include "runtime/data/SourceFiles.h"
 #include "runtime/data/TextReader.h"
-#include "runtime/tokenizer/Tokenizer.h"
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -38,6 +39,15 @@ struct SourcePiece {
   int64_t fileBytes = 0; ///< of the file that `end` is in, compressed or not, that are read
 };
 
+/// The length of a prefix that means the same whatever follows it; 0 when all of the text must wait for more
+/// (Tokenizer::independentPrefix, Splitter::independentPrefix).
+using IndependentPrefix = std::function<size_t(std::string_view)>;
+
+/// Calls `document` with the text of each line of a JSONL piece that is not blank, valid during the call. An
+/// error of JSON, or of the call, names file and line.
+absl::Status forEachLine(const SourcePiece &piece, const std::string &jsonKey,
+                         absl::FunctionRef<absl::Status(std::string_view)> document);
+
 /// About as much text as one piece holds: bytes, ids and narrowed tokens of it stay in the second-level
 /// cache.
 inline constexpr size_t pieceBytes = size_t{1} << 17;
@@ -49,22 +59,23 @@ struct PieceReaderOptions {
 
 class PieceReader {
 public:
-  /// Opens `file` at `begin`. `file` and `tokenizer` outlive the reader and the pieces.
+  /// Opens `file` at `begin`. `file` outlives the reader and the pieces.
   static absl::StatusOr<PieceReader> open(const SourceFile &file, SourcePosition begin,
-                                          const Tokenizer &tokenizer, PieceReaderOptions options = {});
+                                          IndependentPrefix independentPrefix,
+                                          PieceReaderOptions options = {});
 
   /// Makes the empty `piece` the next one, up to the one that ends the file, whose text may be empty.
   absl::Status next(SourcePiece &piece);
 
 private:
-  PieceReader(const SourceFile &file, SourcePosition begin, const Tokenizer &tokenizer,
+  PieceReader(const SourceFile &file, SourcePosition begin, IndependentPrefix independentPrefix,
               PieceReaderOptions options, std::unique_ptr<TextReader> reader);
   absl::Status fill(size_t size);
   absl::StatusOr<size_t> findCut(std::string_view text) const;
   void forget(size_t bytes);
 
   const SourceFile *file;
-  const Tokenizer *tokenizer;
+  IndependentPrefix independentPrefix;
   PieceReaderOptions options;
   std::unique_ptr<TextReader> reader;
   SourcePosition position; ///< the last cut

@@ -1,6 +1,6 @@
 """Packages of the registry that tests and benchmarks compare with: fetched once, at a stated version, into the cache folder.
 
-    wheelFolder("megatron-core", "0.16.1")       the unpacked wheel alone, without what it depends on
+    wheelFolder("megatron-core", "0.16.1")       the unpacked wheel alone, without what it depends on; or one folder of it
     pythonWith("tokenizers", ["tiktoken==0.14.0"])   the interpreter of an environment that has these packages
 """
 
@@ -35,7 +35,7 @@ def inPlace(folder, make):
     return folder
 
 
-def wheelFolder(name, version):
+def wheelFolder(name, version, inside=""):
     def fetch(folder):
         print(f"fetching {name} {version}", file=sys.stderr, flush=True)
         with tempfile.TemporaryDirectory(prefix="weft-wheel-") as scratch:
@@ -43,7 +43,7 @@ def wheelFolder(name, version):
                             f"{name}=={version}"], check=True)
             (wheel,) = os.listdir(scratch)
             with zipfile.ZipFile(os.path.join(scratch, wheel)) as archive:
-                archive.extractall(folder)
+                archive.extractall(folder, [entry for entry in archive.namelist() if entry.startswith(inside)])
     return inPlace(os.path.join(CACHE, "wheels", f"{name}-{version}"), fetch)
 
 

@@ -1,7 +1,7 @@
 """Reads and writes indexed datasets with Megatron's own code (megatron-core on PYTHONPATH, PyTorch installed).
 
-    megatron_dataset.py read PREFIX             prints {"dtype": NAME, "documents": [[sequence, ...], ...]}
-    megatron_dataset.py write PREFIX DTYPE      writes such documents, which standard input has
+Standard input has a list of jobs: {"read": PREFIX} or {"write": PREFIX, "dtype": NAME, "documents": [[sequence, ...], ...]}.
+The last line of standard output has, for each one that reads, {"dtype": NAME, "documents": [[sequence, ...], ...]}.
 """
 
 import json
@@ -16,17 +16,27 @@ def read(prefix):
     dataset = IndexedDataset(prefix)
     borders = dataset.document_indices
     documents = [[dataset[sequence].tolist() for sequence in range(begin, end)] for begin, end in zip(borders[:-1], borders[1:])]
-    print(json.dumps({"dtype": numpy.dtype(dataset.index.dtype).name, "documents": documents}))
+    return {"dtype": numpy.dtype(dataset.index.dtype).name, "documents": documents}
 
 
-def write(prefix, dtype):
+def write(prefix, dtype, documents):
     builder = IndexedDatasetBuilder(prefix + ".bin", dtype=numpy.dtype(dtype).type)
-    for document in json.load(sys.stdin):
+    for document in documents:
         for sequence in document:
             builder.add_item(torch.tensor(sequence, dtype=torch.int64))
         builder.end_document()
     builder.finalize(prefix + ".idx")
 
 
+def main():
+    answers = []
+    for job in json.load(sys.stdin):
+        if "read" in job:
+            answers.append(read(job["read"]))
+        else:
+            write(job["write"], job["dtype"], job["documents"])
+    print(json.dumps(answers))
+
+
 if __name__ == "__main__":
-    {"read": read, "write": write}[sys.argv[1]](*sys.argv[2:])
+    main()

@@ -8,10 +8,14 @@ import os
 import struct
 import subprocess
 import tempfile
+import time
 
 import numpy
 
 import packages
+
+
+SHRINKING_SECONDS = 20
 
 
 class Refused(Exception):
@@ -121,6 +125,10 @@ def differing(judge, texts, mode, sabotage=None):
             if digest(ids[number]) != wantedIds or digest(asUtf8(decoded[number])) != wantedText]
 
 
+def isUtf8(text):
+    return asUtf8(text) == text
+
+
 def notReturning(subject, texts):
     """The numbers of the texts, of any bytes, that do not come back from their own ids."""
     decoded = weftTexts(subject, weftIds(subject, texts, "plain"))
@@ -128,8 +136,10 @@ def notReturning(subject, texts):
 
 
 def shrunk(text, fails):
-    """A short text that still fails: characters are taken out as long as it does. `fails(texts)` gives their numbers."""
-    for _ in range(200):
+    """A short text that still fails: characters are taken out as long as it does, for some seconds. `fails(texts)` gives their
+    numbers."""
+    end = time.monotonic() + SHRINKING_SECONDS
+    while time.monotonic() < end:
         characters = text.decode("utf-8", "surrogateescape")
         size = max(1, len(characters) // 8)
         spans = {(begin, begin + length) for length in {size, max(1, size // 2), 1} for begin in range(0, len(characters), max(1, length // 2))} if len(characters) < 400 else {
@@ -137,7 +147,7 @@ def shrunk(text, fails):
         shorter = sorted({(characters[:begin] + characters[end:]).encode("utf-8", "surrogateescape") for begin, end in spans} - {text}, key=len)
         failing = fails(shorter) if shorter else []
         if not failing:
-            return text
+            break
         text = shorter[failing[0]]
     return text
 

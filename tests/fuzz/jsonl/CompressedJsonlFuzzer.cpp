@@ -91,7 +91,8 @@ absl::StatusOr<std::optional<std::string>> readAll(const std::string &path) {
 absl::StatusOr<std::string> readPieces(const std::string &path, SourceFormat format) {
   BytesTokenizer tokenizer;
   SourceFile file{path, format, 0, 0};
-  absl::StatusOr<PieceReader> reader = PieceReader::open(file, {}, tokenizer);
+  absl::StatusOr<PieceReader> reader =
+      PieceReader::open(file, {}, [&](std::string_view text) { return tokenizer.independentPrefix(text); });
   if (!reader.ok())
     return reader.status();
   PieceEncoder encoder(tokenizer, TokenType::U16, "text");

@@ -15,7 +15,8 @@ SourceFile sourceFile(const std::string &path) { return findSourceFiles(path)->f
 absl::StatusOr<std::vector<SourcePiece>> pieces(const SourceFile &file, SourcePosition begin = {},
                                                 PieceReaderOptions options = {}) {
   static const WordTokenizer tokenizer;
-  auto reader = PieceReader::open(file, begin, tokenizer, options);
+  auto reader = PieceReader::open(
+      file, begin, [&](std::string_view text) { return tokenizer.independentPrefix(text); }, options);
   if (!reader.ok())
     return reader.status();
   std::vector<SourcePiece> result;
