@@ -92,9 +92,12 @@ Value selfAttention(ModelBuilder &b, const ModelConfig &config, const SequenceCo
   Value value = project("v_proj", groups);
   ArrayRef<int64_t> shape = nn::tensorType(x).getShape();
   auto lse = b.type({shape[0], heads, shape[1]}, b.builder.getF32Type());
+  Attended attended{key, value, sequence.positions, sequence.positions};
+  if (sequence.cache)
+    attended = attendThroughCache(b, *sequence.cache, attended);
   auto attention = b.create<nn::AttentionOp>(
-      query.getType(), lse, query, key, value, Value(), Value(), sequence.positions, sequence.positions,
-      Value(), b.builder.getF64FloatAttr(1.0 / std::sqrt(static_cast<double>(dimension))),
+      query.getType(), lse, query, attended.key, attended.value, Value(), Value(), attended.queryPositions,
+      attended.keyPositions, Value(), b.builder.getF64FloatAttr(1.0 / std::sqrt(static_cast<double>(dimension))),
       b.builder.getUnitAttr(), b.builder.getI64IntegerAttr(0), b.builder.getF64FloatAttr(0.0), UnitAttr());
   return Linear{"o_proj", "bsnd,hnd->bsh",      {hidden, heads, dimension},
                 {hidden}, config.attentionBias, {.tensorDimension = 1, .wholeParts = true},

@@ -7,8 +7,11 @@
 #ifndef WEFT_COMPILER_MODEL_BLOCKS_H
 #define WEFT_COMPILER_MODEL_BLOCKS_H
 
+#include "compiler/model/KeyValueCache.h"
 #include "compiler/model/ModelBuilder.h"
 #include "runtime/config/Config.h"
+
+#include <optional>
 
 namespace weft {
 
@@ -23,10 +26,14 @@ struct SequenceContext {
   /// Of each token, i32 [batch, sequence]; null where attention is computed of the whole sequence, whose
   /// tokens stand in order.
   mlir::Value positions;
+  /// In generation, the keys and values that are kept.
+  std::optional<KeyValueCache> cache = {};
 };
 
-/// Tables for positions 0 .. sequence - 1 under the config's scaling. Computed in float64.
-RotaryTables buildRotaryTables(ModelBuilder &b, const ModelConfig &config, int64_t sequence);
+/// Tables for positions 0 .. sequence - 1 under the config's scaling, or for those from `first`, an i64
+/// scalar, on. Computed in float64.
+RotaryTables buildRotaryTables(ModelBuilder &b, const ModelConfig &config, int64_t sequence,
+                               mlir::Value first = {});
 
 /// Token ids [batch, sequence] -> [batch, sequence, hidden], from the table `embed_tokens.weight`.
 mlir::Value embedding(ModelBuilder &b, const ModelConfig &config, mlir::Value tokens);

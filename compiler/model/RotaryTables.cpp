@@ -70,7 +70,7 @@ double yarnAttentionFactor(const RopeScalingConfig &scaling) {
 }
 } // namespace
 
-RotaryTables buildRotaryTables(ModelBuilder &b, const ModelConfig &config, int64_t sequence) {
+RotaryTables buildRotaryTables(ModelBuilder &b, const ModelConfig &config, int64_t sequence, Value first) {
   auto scope = b.scope("rotary");
   SmallVector<double> frequencies = plainFrequencies(config);
   double factor = 1.0;
@@ -94,7 +94,10 @@ RotaryTables buildRotaryTables(ModelBuilder &b, const ModelConfig &config, int64
   auto half = static_cast<int64_t>(frequencies.size());
   auto row = DenseElementsAttr::get(b.type({half}, f64), ArrayRef<double>(frequencies));
   Value inverse = b.create<nn::ConstantOp>(cast<ElementsAttr>(Attribute(row)));
-  Value angle = b.mul(b.iota({sequence, half}, f64, 0), b.broadcastRow(inverse, {sequence, half}));
+  Value position = b.iota({sequence, half}, f64, 0);
+  if (first)
+    position = b.add(position, b.broadcastScalar(b.cast(first, f64), position));
+  Value angle = b.mul(position, b.broadcastRow(inverse, {sequence, half}));
   auto table = [&](Value value) { return b.cast(b.scale(value, factor), f32); };
   return {table(b.unary<nn::CosOp>(angle)), table(b.unary<nn::SinOp>(angle))};
 }

@@ -48,7 +48,7 @@ enum class BaseKind : uint8_t {
   Constants = 0,  ///< initialized from the file, never written
   Parameters = 1, ///< variables: parameters and optimizer state; persists over steps
   Inputs = 2,     ///< written by the host before a program runs; never written by commands
-  Step = 3,       ///< lives through one run of a program
+  Step = 3,       ///< lives through one run of a program; caches at its front until another program runs
   Slots = 4,      ///< lives through one microbatch, over several actions (boundary, F->B, ... slots)
   Scratch = 5,    ///< lives inside one action
   Workspace = 6,  ///< kernels' workspaces: lives inside one command
@@ -135,6 +135,15 @@ struct Variable {
   TensorPlacement placement = {};
   uint32_t pipelineOwner = 0; ///< the lowest pipeline rank that holds it
   bool operator==(const Variable &) const = default;
+};
+
+/// What programs leave to those that run after them, until one runs that knows nothing of it and uses its
+/// memory: keys and values in generation. No part of checkpoints.
+struct Cache {
+  std::string name; ///< unique
+  TensorType type;  ///< of a rank's part
+  Reference reference; ///< into a base of kind Step
+  bool operator==(const Cache &) const = default;
 };
 
 /// A kernel that some command launches. Programs share them: each is created once, at load.
@@ -237,6 +246,7 @@ struct Executable {
   // Of one part.
   MemoryPlan memory;
   std::vector<Variable> variables;
+  std::vector<Cache> caches;
   std::vector<KernelEntry> kernels;
   std::vector<std::string> locations; ///< where commands come from, for messages
   std::vector<Program> programs;

@@ -156,7 +156,7 @@ absl::Status Trainer::runStep(bool &stop) {
     return status;
   if (absl::Status status = report(result); !status.ok())
     return status;
-  absl::StatusOr<bool> asked = anyoneStops();
+  absl::StatusOr<bool> asked = anyRank(context.communicator, context.stopRequested());
   if (!asked.ok())
     return asked.status();
   stop = *asked;
@@ -404,15 +404,6 @@ absl::Status Trainer::report(const StepResult &result) {
   if (status.ok() && tensorBoard)
     status = tensorBoard->append(record);
   return withExitCode(status, ExitCode::Checkpoint);
-}
-
-absl::StatusOr<bool> Trainer::anyoneStops() {
-  int32_t asked = context.stopRequested() ? 1 : 0;
-  if (absl::Status status = context.communicator.allReduce(std::as_writable_bytes(std::span(&asked, 1)),
-                                                           DType::I32, ReduceKind::Max);
-      !status.ok())
-    return status;
-  return asked != 0;
 }
 
 absl::Status Trainer::save() {
