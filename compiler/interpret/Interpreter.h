@@ -45,8 +45,7 @@ public:
   /// The results of a function; `arguments` have the types of its arguments, whole. nn.read sees `variables`,
   /// and what the function writes replaces entries of them, as for a step.
   mlir::FailureOr<std::vector<Tensor>> run(mlir::func::FuncOp function, std::vector<Tensor> arguments,
-                                           Variables &variables,
-                                           std::vector<std::string> *written = nullptr);
+                                           Variables &variables, std::vector<std::string> *written = nullptr);
   /// Where nobody asks what it writes.
   mlir::FailureOr<std::vector<Tensor>> run(mlir::func::FuncOp function, std::vector<Tensor> arguments,
                                            const Variables &variables) {

@@ -1,6 +1,7 @@
 //===- Variables.h - Parameters, states and caches of a program ------------===//
 //
-// The values behind nn.parameter, nn.state and nn.cache symbols, and where they come from when nobody gives them.
+// The values behind nn.parameter, nn.state and nn.cache symbols, and where they come from when nobody gives
+// them.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_INTERPRET_VARIABLES_H

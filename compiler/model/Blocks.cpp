@@ -97,8 +97,9 @@ Value selfAttention(ModelBuilder &b, const ModelConfig &config, const SequenceCo
     attended = attendThroughCache(b, *sequence.cache, attended);
   auto attention = b.create<nn::AttentionOp>(
       query.getType(), lse, query, attended.key, attended.value, Value(), Value(), attended.queryPositions,
-      attended.keyPositions, Value(), b.builder.getF64FloatAttr(1.0 / std::sqrt(static_cast<double>(dimension))),
-      b.builder.getUnitAttr(), b.builder.getI64IntegerAttr(0), b.builder.getF64FloatAttr(0.0), UnitAttr());
+      attended.keyPositions, Value(),
+      b.builder.getF64FloatAttr(1.0 / std::sqrt(static_cast<double>(dimension))), b.builder.getUnitAttr(),
+      b.builder.getI64IntegerAttr(0), b.builder.getF64FloatAttr(0.0), UnitAttr());
   return Linear{"o_proj", "bsnd,hnd->bsh",      {hidden, heads, dimension},
                 {hidden}, config.attentionBias, {.tensorDimension = 1, .wholeParts = true},
                 false}(b, config, attention.getResult());

@@ -1,7 +1,7 @@
 //===- KeyValueCache.h - What attention keeps of the text so far --------------===//
 //
-// Generation has two programs over one set of caches: `prefill` computes a whole window and leaves the keys and
-// values of each layer behind, `decode` computes one token, adds its key and value and attends to all of
+// Generation has two programs over one set of caches: `prefill` computes a whole window and leaves the keys
+// and values of each layer behind, `decode` computes one token, adds its key and value and attends to all of
 // them. A query knows its position, so what lies behind it in the cache is not seen: causal attention and
 // sliding windows need no case of their own, and blocks ask for what is attended to in one place.
 //

@@ -69,8 +69,7 @@ public:
 
 private:
   /// Declares the variable that `build` makes, unless the module has it.
-  void declare(llvm::StringRef symbol, ParameterTraits traits,
-               llvm::function_ref<mlir::Operation *()> build);
+  void declare(llvm::StringRef symbol, ParameterTraits traits, llvm::function_ref<mlir::Operation *()> build);
 
   mlir::ModuleOp module;
   std::string path;

@@ -159,7 +159,8 @@ absl::Status runRank(const Executable &executable, Communicator &communicator, D
     if (job.losesAnElement && rank + 1 == value.size() && !part.reals.empty())
       part.reals[0] = 0;
     // A variable of other pipeline ranks has no place.
-    if (absl::Status status = put(part, variableIn(executor, name)); !status.ok() && !absl::IsNotFound(status))
+    if (absl::Status status = put(part, variableIn(executor, name));
+        !status.ok() && !absl::IsNotFound(status))
       return status;
   }
   absl::StatusOr<ProgramHandle> program = executor.program(job.program);

@@ -69,7 +69,8 @@ LogicalResult verifyPlaceOfUse(Operation *op, bool ofCache) {
   if (!isWrite || !inFunction)
     return success();
   for (Operation *before = op->getPrevNode(); before; before = before->getPrevNode())
-    if (auto other = dyn_cast<WriteOp>(before); other && other.getVariable() == cast<WriteOp>(op).getVariable())
+    if (auto other = dyn_cast<WriteOp>(before);
+        other && other.getVariable() == cast<WriteOp>(op).getVariable())
       return op->emitOpError() << "writes " << other.getVariableAttr() << " a second time";
   return success();
 }

@@ -315,9 +315,8 @@ void UpdateSliceOp::buildVjp(VjpContext &context, ArrayRef<Value> cotangents, Mu
     out[0] = b.cast(rest, context.cotangentType(0).getElementType());
   }
   if (wants(context, cotangents, 1)) {
-    Value block =
-        b.create<SliceOp>(b.withElement(getUpdate(), tensorType(cotangents[0]).getElementType()),
-                          cotangents[0], getStarts(), getOffsets());
+    Value block = b.create<SliceOp>(b.withElement(getUpdate(), tensorType(cotangents[0]).getElementType()),
+                                    cotangents[0], getStarts(), getOffsets());
     out[1] = b.cast(block, context.cotangentType(1).getElementType());
   }
 }

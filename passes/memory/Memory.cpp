@@ -59,6 +59,7 @@ private:
     // Caches come first in `step`: programs that name none have values of their own there.
     for (auto cache : module.getOps<nn::CacheOp>())
       cache->setAttr(kPlaceAttribute, append("step", cacheBytes, cache.getType()));
+    stepBytes = cacheBytes;
   }
 
   bool namesCache(sched::ProgramOp program) {
@@ -190,7 +191,8 @@ private:
   SmallVector<InputBase> inputBases;
   SmallVector<InFlightBlock> inFlightBlocks; ///< of all programs
   InFlightPlan inFlight;                     ///< of the program that needs most; its blocks are above
-  int64_t parameterBytes = 0, cacheBytes = 0, constantBytes = 0, stepBytes = 0, scratchBytes = 0, workspaceBytes = 0;
+  int64_t parameterBytes = 0, cacheBytes = 0, constantBytes = 0, stepBytes = 0, scratchBytes = 0,
+          workspaceBytes = 0;
 };
 
 class MemoryPass : public impl::MemoryBase<MemoryPass> {

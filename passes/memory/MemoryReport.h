@@ -11,8 +11,8 @@ namespace weft {
 
 /// One row: bytes of the arena. The rows of a report add up to the arena.
 struct MemoryReportRow {
-  std::string
-      category; ///< parameters, optimizer, gradients, cache, activations, workspaces, inputs, constants, other
+  std::string category; ///< parameters, optimizer, gradients, cache, activations, workspaces, inputs,
+                        ///< constants, other
   std::string name;
   int64_t bytes;
 };

@@ -188,13 +188,13 @@ uint64_t corpusKey(const std::vector<SourceFile> &files, const Tokenizer &tokeni
   return XXH64(description.data(), description.size(), 0);
 }
 
+} // namespace
+
 bool isDataset(const std::string &path) {
   std::error_code error;
   return path.ends_with(".idx") || path.ends_with(".bin") ||
          (!std::filesystem::exists(path, error) && std::filesystem::exists(path + ".idx", error));
 }
-
-} // namespace
 
 absl::StatusOr<PrepareResult> prepareData(const std::vector<std::string> &paths, const std::string &prefix,
                                           const Tokenizer &tokenizer, const PrepareOptions &options) {

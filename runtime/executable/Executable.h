@@ -2,9 +2,9 @@
 //
 // An executable is all that a node needs to run: the resolved config, the tokenizer, the memory plan, the
 // variables with their initial values' recipes, the kernels, and the programs (`step`, `evaluate`,
-// `generate`, ...) as lists of commands. The compiler fills these structs, ExecutableFile.h moves them to and
-// from a file, Verify.h says whether they may be run, and runtime/exec runs them. All offsets and sizes are
-// in bytes.
+// `prefill`, `decode`, ...) as lists of commands. The compiler fills these structs, ExecutableFile.h moves
+// them to and from a file, Verify.h says whether they may be run, and runtime/exec runs them. All offsets and
+// sizes are in bytes.
 //
 // The ranks of a pipeline run different programs: a job is a vector of executables, its parts, one for each
 // place along the pipeline and for all ranks there. Without a pipeline it has one. See Parts.h.
@@ -140,8 +140,8 @@ struct Variable {
 /// What programs leave to those that run after them, until one runs that knows nothing of it and uses its
 /// memory: keys and values in generation. No part of checkpoints.
 struct Cache {
-  std::string name; ///< unique
-  TensorType type;  ///< of a rank's part
+  std::string name;    ///< unique
+  TensorType type;     ///< of a rank's part
   Reference reference; ///< into a base of kind Step
   bool operator==(const Cache &) const = default;
 };
@@ -202,7 +202,7 @@ struct ScheduleItem {
 };
 
 struct Program {
-  std::string name; ///< unique: step, evaluate, generate, ...
+  std::string name; ///< unique: step, evaluate, prefill, decode, ...
   uint32_t microbatches = 1;
   std::vector<ProgramInput> inputs;
   std::vector<ProgramOutput> outputs;

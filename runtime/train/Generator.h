@@ -1,7 +1,7 @@
 //===- Generator.h - Text from a trained model ----------------------------===//
 //
-// One token at a time, each from the logits behind the text so far. The text is a function of the weights, the
-// prompt and the options: the i-th random number is that of (seed, i), and ties are broken by token id.
+// One token at a time, each from the logits behind the text so far. The text is a function of the weights,
+// the prompt and the options: the i-th random number is that of (seed, i), and ties are broken by token id.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_TRAIN_GENERATOR_H

@@ -113,8 +113,8 @@ absl::Status checkRanksAgree(Communicator &communicator, const RunIdentity &iden
 
 absl::StatusOr<bool> anyRank(Communicator &communicator, bool mine) {
   int32_t any = mine ? 1 : 0;
-  if (absl::Status status = communicator.allReduce(std::as_writable_bytes(std::span(&any, 1)), DType::I32,
-                                                   ReduceKind::Max);
+  if (absl::Status status =
+          communicator.allReduce(std::as_writable_bytes(std::span(&any, 1)), DType::I32, ReduceKind::Max);
       !status.ok())
     return status;
   return any != 0;

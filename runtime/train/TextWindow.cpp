@@ -13,13 +13,12 @@ namespace {
 constexpr const char *kPrefill = "prefill", *kDecode = "decode";
 constexpr const char *kWindow = "tokens", *kToken = "token", *kPosition = "position", *kLogits = "logits";
 
-absl::Status misfit(const char *program, const std::string &what) {
-  return withExitCode(
-      absl::FailedPreconditionError(absl::StrCat(
-          "program '", program, "' ", what, "; needed are ",
-          program == kPrefill ? "tokens tensor<1xTxi32>" : "token tensor<1x1xi32>",
-          ", position tensor<i64>, and logits tensor<Vxf32> as its result")),
-      ExitCode::Config);
+absl::Status misfit(std::string_view program, const std::string &what) {
+  return withExitCode(absl::FailedPreconditionError(absl::StrCat(
+                          "program '", program, "' ", what, "; needed are ",
+                          program == kPrefill ? "tokens tensor<1xTxi32>" : "token tensor<1x1xi32>",
+                          ", position tensor<i64>, and logits tensor<Vxf32> as its result")),
+                      ExitCode::Config);
 }
 
 /// The length of whole texts of an input of tokens.

@@ -85,8 +85,9 @@ absl::Status Trainer::openParts() {
     return withExitCode(opened.status(), ExitCode::Data);
   loader = *std::move(opened);
   if (config.data.validationFraction > 0) {
-    absl::StatusOr<Evaluator> bound = Evaluator::bind(context.executor, context.communicator, config,
-                                                      context.data, context.tokenizer, config.eval.batches);
+    absl::StatusOr<Evaluator> bound = Evaluator::bind(
+        context.executor, context.communicator, config,
+        heldOutSamples(context.data, config.eval.batches * config.train.globalBatch), context.tokenizer);
     if (bound.ok())
       evaluator = *std::move(bound);
     else if (absl::IsNotFound(bound.status()))

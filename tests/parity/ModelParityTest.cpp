@@ -156,14 +156,14 @@ TEST_P(InterpretedModel, HasTheLossAndGradientsOfTransformers) {
 }
 
 TEST_P(InterpretedModel, HasTheLogitsOfTransformersWhichTheFeatureChanges) {
-  auto generate = module->lookupSymbol<mlir::func::FuncOp>("generate");
+  auto prefill = module->lookupSymbol<mlir::func::FuncOp>("prefill");
   int64_t length = loaded.config.data.sequenceLength;
   const std::vector<int64_t> &stream = given.at("tokens").value.integers;
   Tensor tokens =
       *reference::makeIntegers(DType::I32, {1, length}, {stream.begin(), stream.begin() + length});
   Tensor position = *reference::makeIntegers(DType::I64, {}, {length - 1});
   interpret::Interpreter interpreter(interpret::Types::Exact);
-  auto results = interpreter.run(generate, {tokens, position}, variables);
+  auto results = interpreter.run(prefill, {tokens, position}, variables);
   ASSERT_TRUE(mlir::succeeded(results));
   const std::vector<double> &logits = results->front().reals, &golden = expected.at("logits").reals;
   ASSERT_EQ(logits.size(), golden.size());

@@ -9,6 +9,8 @@ with it turned off.
 
 training: losses, gradient norms and learning rates of 100 steps of training/run.yaml, from the weights and batches with
 which `weft train` starts (exported from the build).
+
+sampling, evaluation: see generation.py.
 """
 
 import argparse
@@ -26,6 +28,7 @@ from safetensors.numpy import load_file, save_file
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(FOLDER))
 sys.path.insert(0, os.path.join(ROOT, "benchmarks", "peers"))
+import generation  # noqa: E402
 import llama as reference  # noqa: E402
 
 BUILD = os.environ.get("WEFT_BUILD", os.path.join(ROOT, "build", "release"))
@@ -164,7 +167,8 @@ def goldens():
     """File name -> function that computes it."""
     paths = sorted(glob.glob(os.path.join(FOLDER, "configs", "*.yaml")))
     models = {os.path.splitext(os.path.basename(path))[0]: (lambda path=path, seed=seed: modelGolden(path, seed)) for seed, path in enumerate(paths, 1)}
-    return dict(models, training=trainingGolden)
+    return dict(models, training=trainingGolden, sampling=generation.samplingGolden,
+                evaluation=lambda: generation.evaluationGolden(exportedRun, reference, readConfig(generation.RUN)))
 
 
 def difference(old, new):

@@ -50,11 +50,11 @@ void broadcast(CaseBuilder &c) {
 }
 
 /// A block of a tensor, at static offsets or dynamic starts.
-struct Block {
+struct BlockOf {
   SmallVector<int64_t> from, sizes, offsets;
   SmallVector<Value> starts;
 
-  explicit Block(CaseBuilder &c) : from(c.shape(1, 3)) {
+  explicit BlockOf(CaseBuilder &c) : from(c.shape(1, 3)) {
     bool dynamic = c.random.chance(0.5);
     for (int64_t size : from) {
       sizes.push_back(c.random.chance(0.3) ? size : c.random.integer(1, size));
@@ -66,13 +66,13 @@ struct Block {
 };
 
 void slice(CaseBuilder &c) {
-  Block block(c);
+  BlockOf block(c);
   Type type = c.anyElement();
   create<nn::SliceOp>(c, c.tensor(block.sizes, type), c.any(block.from, type), block.starts, block.offsets);
 }
 
 void updateSlice(CaseBuilder &c) {
-  Block block(c);
+  BlockOf block(c);
   Type type = c.anyElement();
   create<nn::UpdateSliceOp>(c, c.tensor(block.from, type), c.any(block.from, type), c.any(block.sizes, type),
                             block.starts, block.offsets);
