@@ -31,27 +31,50 @@ Value addBias(ModelBuilder &b, Value x, ArrayRef<int64_t> shape, ParameterTraits
   return b.add(x, b.broadcast(bias, whole, dimensions));
 }
 
-/// A linear layer `NAME`: an einsum with its weight, and a bias over the output dimensions if wanted.
-struct Linear {
-  StringRef name, equation;
-  SmallVector<int64_t> weightShape, biasShape;
-  bool bias;
-  ParameterTraits traits; ///< of the weight
-  /// Whether tensor parallelism splits the output dimensions (the first ones of the weight), and so the bias.
-  bool columnParallel;
+Value rotate(ModelBuilder &b, const SequenceContext &sequence, Value x) {
+  const RotaryTable &table = sequence.tables.front();
+  return b.create<nn::RopeOp>(x.getType(), x, table.cosine, table.sine, UnitAttr(), UnitAttr());
+}
 
-  Value operator()(ModelBuilder &b, const ModelConfig &config, Value x) const {
-    auto scope = b.scope(name);
-    Value weight =
-        b.parameter("weight", weightShape, ParameterInitializer::normal(config.initializerRange), traits);
-    Value y = b.einsum(equation, x, weight, b.builder.getF32Type());
-    return bias ? addBias(b, y, biasShape, columnParallel ? traits : ParameterTraits()) : y;
-  }
-};
+/// Queries [batch, sequence, heads, dimension] to keys and values [batch, sequence, groups, dimension].
+Value attend(ModelBuilder &b, const ModelConfig &config, const SequenceContext &sequence,
+             const AttentionOptions &options, Value query, Value key, Value value) {
+  ArrayRef<int64_t> shape = nn::tensorType(query).getShape();
+  auto lse = b.type({shape[0], shape[2], shape[1]}, b.builder.getF32Type());
+  const double scale = 1.0 / std::sqrt(static_cast<double>(config.headDim));
+  Attended attended{key, value, sequence.positions, sequence.positions};
+  if (sequence.cache)
+    attended = attendThroughCache(b, *sequence.cache, attended);
+  return b
+      .create<nn::AttentionOp>(query.getType(), lse, query, attended.key, attended.value, Value(), Value(),
+                               attended.queryPositions, attended.keyPositions, Value(),
+                               b.builder.getF64FloatAttr(scale), b.builder.getUnitAttr(),
+                               b.builder.getI64IntegerAttr(options.window), b.builder.getF64FloatAttr(0.0),
+                               UnitAttr())
+      .getResult();
+}
 } // namespace
 
+Value rmsNorm(ModelBuilder &b, Norm norm, StringRef name, Value x) {
+  auto scope = b.scope(name);
+  Value weight =
+      b.parameter("weight", {nn::tensorType(x).getShape().back()}, ParameterInitializer::constant(1.0));
+  auto rows = b.type(nn::tensorType(x).getShape().drop_back(), b.builder.getF32Type());
+  return b
+      .create<nn::RmsNormOp>(x.getType(), rows, x, weight, llvm::APFloat(norm.epsilon), llvm::APFloat(0.0))
+      .getResult();
+}
+
+Value linear(ModelBuilder &b, const ModelConfig &config, const Linear &layer, Value x) {
+  auto scope = b.scope(layer.name);
+  Value weight = b.parameter("weight", layer.weightShape,
+                             ParameterInitializer::normal(config.initializerRange), layer.weightTraits);
+  Value y = b.einsum(layer.equation, x, weight, b.builder.getF32Type());
+  return layer.biasShape.empty() ? y : addBias(b, y, layer.biasShape, layer.biasTraits);
+}
+
 Value embedding(ModelBuilder &b, const ModelConfig &config, Value tokens) {
-  auto scope = b.scope("embed_tokens");
+  auto scope = b.scope("model.embed_tokens");
   Value table = b.parameter("weight", {config.vocabSize, config.hiddenSize},
                             ParameterInitializer::normal(config.initializerRange), {.tensorDimension = 0});
   SmallVector<int64_t> shape(nn::tensorType(tokens).getShape());
@@ -59,64 +82,64 @@ Value embedding(ModelBuilder &b, const ModelConfig &config, Value tokens) {
   return b.create<nn::GatherOp>(b.type(shape, b.builder.getF32Type()), table, tokens);
 }
 
-Value rmsNorm(ModelBuilder &b, const ModelConfig &config, StringRef name, Value x) {
-  auto scope = b.scope(name);
-  Value weight =
-      b.parameter("weight", {nn::tensorType(x).getShape().back()}, ParameterInitializer::constant(1.0));
-  auto rows = b.type(nn::tensorType(x).getShape().drop_back(), b.builder.getF32Type());
-  return b
-      .create<nn::RmsNormOp>(x.getType(), rows, x, weight, llvm::APFloat(config.rmsNormEps),
-                             llvm::APFloat(0.0))
-      .getResult();
-}
-
-Value selfAttention(ModelBuilder &b, const ModelConfig &config, const SequenceContext &sequence, Value x) {
+Value selfAttention(ModelBuilder &b, const ModelConfig &config, const SequenceContext &sequence,
+                    const AttentionOptions &options, Value x) {
   auto scope = b.scope("self_attn");
-  int64_t heads = config.numAttentionHeads, groups = config.numKeyValueHeads, dimension = config.headDim,
-          hidden = config.hiddenSize;
+  const int64_t heads = config.numAttentionHeads, groups = config.numKeyValueHeads,
+                dimension = config.headDim, hidden = config.hiddenSize;
+  const ParameterTraits byHead{.tensorDimension = 0, .wholeParts = true};
   auto project = [&](StringRef name, int64_t count) {
-    return Linear{name,
-                  "bsh,ndh->bsnd",
-                  {count, dimension, hidden},
-                  {count, dimension},
-                  config.attentionBias,
-                  {.tensorDimension = 0, .wholeParts = true},
-                  true}(b, config, x);
+    Linear layer{name, "bsh,ndh->bsnd", {count, dimension, hidden}, byHead, {}, byHead};
+    if (options.inputBias)
+      layer.biasShape = {count, dimension};
+    return linear(b, config, layer, x);
   };
-  auto rotate = [&](Value value) {
-    return b.create<nn::RopeOp>(value.getType(), value, sequence.tables.cosine, sequence.tables.sine,
-                                UnitAttr(), UnitAttr());
-  };
-  Value query = rotate(project("q_proj", heads));
-  Value key = rotate(project("k_proj", groups));
+  Value query = rotate(b, sequence, project("q_proj", heads));
+  Value key = rotate(b, sequence, project("k_proj", groups));
   Value value = project("v_proj", groups);
-  ArrayRef<int64_t> shape = nn::tensorType(x).getShape();
-  auto lse = b.type({shape[0], heads, shape[1]}, b.builder.getF32Type());
-  Attended attended{key, value, sequence.positions, sequence.positions};
-  if (sequence.cache)
-    attended = attendThroughCache(b, *sequence.cache, attended);
-  auto attention = b.create<nn::AttentionOp>(
-      query.getType(), lse, query, attended.key, attended.value, Value(), Value(), attended.queryPositions,
-      attended.keyPositions, Value(),
-      b.builder.getF64FloatAttr(1.0 / std::sqrt(static_cast<double>(dimension))), b.builder.getUnitAttr(),
-      b.builder.getI64IntegerAttr(0), b.builder.getF64FloatAttr(0.0), UnitAttr());
-  return Linear{"o_proj", "bsnd,hnd->bsh",      {hidden, heads, dimension},
-                {hidden}, config.attentionBias, {.tensorDimension = 1, .wholeParts = true},
-                false}(b, config, attention.getResult());
+  Linear output{
+      "o_proj", "bsnd,hnd->bsh", {hidden, heads, dimension}, {.tensorDimension = 1, .wholeParts = true}, {},
+      {}};
+  if (options.outputBias)
+    output.biasShape = {hidden};
+  return linear(b, config, output, attend(b, config, sequence, options, query, key, value));
 }
 
 Value gatedFeedForward(ModelBuilder &b, const ModelConfig &config, Value x) {
   auto scope = b.scope("mlp");
-  int64_t hidden = config.hiddenSize, inner = config.intermediateSize;
+  const int64_t hidden = config.hiddenSize, inner = config.intermediateSize;
+  const ParameterTraits byRow{.tensorDimension = 0};
+  auto biasOf = [&](int64_t size) {
+    return config.mlpBias ? SmallVector<int64_t>{size} : SmallVector<int64_t>{};
+  };
   auto project = [&](StringRef name) {
-    return Linear{name, "bsh,fh->bsf", {inner, hidden}, {inner}, config.mlpBias, {.tensorDimension = 0},
-                  true}(b, config, x);
+    return linear(b, config, {name, "bsh,fh->bsf", {inner, hidden}, byRow, biasOf(inner), byRow}, x);
   };
   Value gate = project("gate_proj");
   Value up = project("up_proj");
   Value gated = b.create<nn::GluOp>(gate.getType(), activationOf(config), gate, up);
-  return Linear{"down_proj", "bsf,hf->bsh", {hidden, inner}, {hidden}, config.mlpBias, {.tensorDimension = 1},
-                false}(b, config, gated);
+  return linear(b, config,
+                {"down_proj", "bsf,hf->bsh", {hidden, inner}, {.tensorDimension = 1}, biasOf(hidden), {}},
+                gated);
+}
+
+Value preNormLayer(ModelBuilder &b, const ModelConfig &config, const SequenceContext &sequence,
+                   const AttentionOptions &options, Value x) {
+  const Norm norm{config.rmsNormEps};
+  x = b.add(x, selfAttention(b, config, sequence, options, rmsNorm(b, norm, "input_layernorm", x)));
+  x = b.add(x, gatedFeedForward(b, config, rmsNorm(b, norm, "post_attention_layernorm", x)));
+  return x;
+}
+
+Value decoder(ModelBuilder &b, const ModelConfig &config, Norm norm, Value x,
+              llvm::function_ref<Value(int64_t layer, Value x)> buildLayer) {
+  for (int64_t layer = 0; layer < config.numHiddenLayers; ++layer) {
+    auto scope = b.scope("model.layers." + std::to_string(layer));
+    x = buildLayer(layer, b.boundary(x, layer));
+  }
+  x = b.boundary(x, config.numHiddenLayers);
+  auto scope = b.scope("model");
+  return rmsNorm(b, norm, "norm", x);
 }
 
 } // namespace weft

@@ -33,10 +33,11 @@ private:
   /// Samples of a microbatch, over all data ranks.
   int64_t batch() const { return config.train.microBatch * config.parallel.dataRanks(); }
   /// For attention on tokens [batch, sequence]: positions where ranks compute it for a part of the queries.
-  SequenceContext sequenceOf(const RotaryTables &tables, Value tokens) {
+  SequenceContext sequenceOf(ArrayRef<RotaryTable> tables, Value tokens) {
     const ContextConfig &parts = config.parallel.context;
     bool areApart = parts.size > 1 && parts.method != ContextMethod::AllToAll;
-    return {tables, areApart ? b.iota(nn::tensorType(tokens).getShape(), i32, 1) : Value()};
+    return {llvm::to_vector_of<RotaryTable, 2>(tables),
+            areApart ? b.iota(nn::tensorType(tokens).getShape(), i32, 1) : Value()};
   }
   RankedTensorType scalar(Type element) { return RankedTensorType::get({}, element); }
 
@@ -65,7 +66,7 @@ private:
     Value loss, zLoss; ///< per token, f32
   };
   Losses lossHead(Value hidden, Value targets) {
-    Value weight = llamaHead(b, config.model);
+    Value weight = headWeight(b, config.model);
     auto scope = b.scope("loss");
     auto rows = nn::tensorType(targets).clone(f32);
     auto head = b.create<nn::LinearCrossEntropyOp>(
@@ -103,17 +104,22 @@ void ProgramsBuilder::buildStep() {
 
   Block *prepare = enter(step.getPrepare(), whole);
   Value count = countTargets(prepare->getArgument(1));
-  RotaryTables tables = buildRotaryTables(b, config.model, sequence);
-  SmallVector<Value> prepared = {count, tables.cosine, tables.sine};
+  SmallVector<RotaryTable, 2> tables = buildRotaryTables(b, config.model, sequence);
+  SmallVector<Value> prepared = {count};
+  for (const RotaryTable &table : tables)
+    prepared.append({table.cosine, table.sine});
   b.create<nn::YieldOp>(ArrayAttr(), prepared);
 
   for (Value value : prepared)
     parts.push_back(value.getType());
   Block *microbatch = enter(step.getMicrobatch(), parts);
-  RotaryTables passed = {microbatch->getArgument(5), microbatch->getArgument(6)};
+  const size_t firstTable = parts.size() - prepared.size() + 1;
+  for (auto [index, table] : llvm::enumerate(tables))
+    table = {microbatch->getArgument(firstTable + 2 * index),
+             microbatch->getArgument(firstTable + 2 * index + 1)};
   Value tokens = microbatch->getArgument(0);
   Losses losses =
-      lossHead(buildLlama(b, config.model, sequenceOf(passed, tokens), tokens), microbatch->getArgument(1));
+      lossHead(buildModel(b, config.model, sequenceOf(tables, tokens), tokens), microbatch->getArgument(1));
   SmallVector<StringRef> names = {"objective", "loss_sum"};
   Value lossSum = b.sumAll(losses.loss), objective = lossSum;
   SmallVector<Value> carried = {objective, lossSum};
@@ -164,9 +170,9 @@ void ProgramsBuilder::buildEvaluate() {
   auto function = beginFunction("evaluate", {{"tokens", batchType(i32)}, {"targets", batchType(i32)}},
                                 {{"loss_sum", scalar(f64)}, {"target_tokens", scalar(i64)}});
   Value targets = function.getArgument(1);
-  RotaryTables tables = buildRotaryTables(b, config.model, config.data.sequenceLength);
+  SmallVector<RotaryTable, 2> tables = buildRotaryTables(b, config.model, config.data.sequenceLength);
   Value tokens = function.getArgument(0);
-  Losses losses = lossHead(buildLlama(b, config.model, sequenceOf(tables, tokens), tokens), targets);
+  Losses losses = lossHead(buildModel(b, config.model, sequenceOf(tables, tokens), tokens), targets);
   Value lossSum = b.sumAll(losses.loss, f64);
   if (config.train.reduction == ReductionKind::Canonical)
     lossSum = b.create<nn::LeafOp>(lossSum.getType(), lossSum);
@@ -181,7 +187,7 @@ Value ProgramsBuilder::logitsBehind(Value states, Value position) {
   SmallVector<Value> starts = {zero, position, zero};
   SmallVector<int64_t> offsets = {0, 0, 0};
   Value last = b.create<nn::SliceOp>(b.type({1, 1, hidden}, f32), states, starts, offsets);
-  return b.einsum("h,vh->v", b.reshape(last, {hidden}), llamaHead(b, config.model), f32);
+  return b.einsum("h,vh->v", b.reshape(last, {hidden}), headWeight(b, config.model), f32);
 }
 
 void ProgramsBuilder::buildPrefill() {
@@ -192,7 +198,7 @@ void ProgramsBuilder::buildPrefill() {
   Value tokens = function.getArgument(0);
   SequenceContext context = sequenceOf(buildRotaryTables(b, config.model, sequence), tokens);
   context.cache = KeyValueCache{sequence, Value()};
-  Value states = buildLlama(b, config.model, context, tokens);
+  Value states = buildModel(b, config.model, context, tokens);
   SmallVector<Value> results = {logitsBehind(states, function.getArgument(1))};
   b.create<func::ReturnOp>(results);
 }
@@ -205,7 +211,7 @@ void ProgramsBuilder::buildDecode() {
   SequenceContext context{buildRotaryTables(b, config.model, 1, position),
                           b.reshape(b.cast(position, i32), {1, 1}),
                           KeyValueCache{config.data.sequenceLength, position}};
-  Value states = buildLlama(b, config.model, context, function.getArgument(0));
+  Value states = buildModel(b, config.model, context, function.getArgument(0));
   SmallVector<Value> results = {logitsBehind(states, b.scalar(i64, 0))};
   b.create<func::ReturnOp>(results);
 }

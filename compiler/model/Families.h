@@ -1,4 +1,8 @@
 //===- Families.h - The model families: tokens to the loss head ---------------===//
+//
+// Programs call buildModel() and headWeight(), which know the families; each family is a file of its name.
+//
+//===----------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_MODEL_FAMILIES_H
 #define WEFT_COMPILER_MODEL_FAMILIES_H
 
@@ -6,12 +10,18 @@
 
 namespace weft {
 
-/// The Llama family (arXiv:2302.13971): token ids [batch, sequence] -> final hidden states [batch, sequence,
-/// hidden].
-mlir::Value buildLlama(ModelBuilder &b, const ModelConfig &config, const SequenceContext &sequence,
+/// Token ids [batch, sequence] -> final hidden states [batch, sequence, hidden].
+mlir::Value buildModel(ModelBuilder &b, const ModelConfig &config, const SequenceContext &sequence,
                        mlir::Value tokens);
 /// The output projection's weight, [vocabulary, hidden]: the embedding's if they are tied.
-mlir::Value llamaHead(ModelBuilder &b, const ModelConfig &config);
+mlir::Value headWeight(ModelBuilder &b, const ModelConfig &config);
+
+mlir::Value buildLlama(ModelBuilder &b, const ModelConfig &config, const SequenceContext &sequence,
+                       mlir::Value tokens);
+mlir::Value buildMistral(ModelBuilder &b, const ModelConfig &config, const SequenceContext &sequence,
+                         mlir::Value tokens);
+mlir::Value buildQwen2(ModelBuilder &b, const ModelConfig &config, const SequenceContext &sequence,
+                       mlir::Value tokens);
 
 } // namespace weft
 

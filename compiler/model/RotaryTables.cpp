@@ -70,7 +70,8 @@ double yarnAttentionFactor(const RopeScalingConfig &scaling) {
 }
 } // namespace
 
-RotaryTables buildRotaryTables(ModelBuilder &b, const ModelConfig &config, int64_t sequence, Value first) {
+SmallVector<RotaryTable, 2> buildRotaryTables(ModelBuilder &b, const ModelConfig &config, int64_t sequence,
+                                              Value first) {
   auto scope = b.scope("rotary");
   SmallVector<double> frequencies = plainFrequencies(config);
   double factor = 1.0;
@@ -99,7 +100,8 @@ RotaryTables buildRotaryTables(ModelBuilder &b, const ModelConfig &config, int64
     position = b.add(position, b.broadcastScalar(b.cast(first, f64), position));
   Value angle = b.mul(position, b.broadcastRow(inverse, {sequence, half}));
   auto table = [&](Value value) { return b.cast(b.scale(value, factor), f32); };
-  return {table(b.unary<nn::CosOp>(angle)), table(b.unary<nn::SinOp>(angle))};
+  Value cosine = table(b.unary<nn::CosOp>(angle));
+  return {{cosine, table(b.unary<nn::SinOp>(angle))}};
 }
 
 } // namespace weft

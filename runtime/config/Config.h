@@ -19,7 +19,7 @@ namespace weft {
 /// The version of the schema; a resolved config names it.
 inline constexpr int configVersion = 1;
 
-enum class ModelFamily : int { Llama };
+enum class ModelFamily : int { Llama, Mistral, Qwen2 };
 enum class HiddenAct : int { Silu, Gelu, GeluPytorchTanh, Relu };
 enum class RopeType : int { Default, Linear, Llama3, Yarn };
 
@@ -44,6 +44,10 @@ struct RopeScalingConfig {
   bool operator==(const RopeScalingConfig &) const = default;
 };
 
+/// The values of ModelConfig::layerTypes.
+inline constexpr char fullLayerType[] = "full_attention";
+inline constexpr char slidingLayerType[] = "sliding_attention";
+
 /// Either a program written by hand (`program` is not empty; nothing else here counts), or a family and its
 /// sizes.
 struct ModelConfig {
@@ -66,11 +70,26 @@ struct ModelConfig {
   bool tieWordEmbeddings = false;
   bool attentionBias = false;
   bool mlpBias = false;
+  /// The keys that a query of a sliding layer sees, its own included; 0: all before it.
+  int64_t slidingWindow = 0;
+  bool useSlidingWindow = false;
+  int64_t maxWindowLayers = 28;
+  /// One of `full_attention` and `sliding_attention` for each layer. Derived where layers differ; empty where
+  /// all slide if there is a window.
+  std::vector<std::string> layerTypes;
   HiddenAct hiddenAct = HiddenAct::Silu;
   /// Standard deviation of initial weights.
   double initializerRange = 0.02;
   /// Probability that an attention weight is dropped while training.
   double attentionDropout = 0.0;
+
+  /// Whether attention of a layer sees the sliding window alone.
+  bool isSliding(int64_t layer) const {
+    return layerTypes.empty() ? slidingWindow > 0
+                              : layerTypes[static_cast<size_t>(layer)] == slidingLayerType;
+  }
+  /// The keys that a query of this layer sees, its own included; 0: all before it.
+  int64_t layerWindow(int64_t layer) const { return isSliding(layer) ? slidingWindow : 0; }
 
   bool operator==(const ModelConfig &) const = default;
 };

@@ -1,18 +1,22 @@
 //===- ModelKeys.cpp - The spellings of a Hugging Face config.json --------===//
 //
-// Renames (`model_type`, `rope_parameters`, `type`), drops what describes a file and not a model, and insists
-// that features without a key here are off.
+// Renames (`model_type`, `rope_parameters`, `type`), drops what describes a file and not a model, fills in
+// what transformers takes where the file is silent (ModelFamilies.h), and insists that features which the
+// family, or weft, has no key for are off.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/config/ModelKeys.h"
 
 #include "runtime/config/JsonTree.h"
+#include "runtime/config/ModelFamilies.h"
 #include "runtime/config/Overrides.h"
 #include "runtime/config/Paths.h"
 #include "runtime/config/ScalarSyntax.h"
+#include "runtime/config/Schema.h"
 #include "runtime/support/FileText.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 #include <optional>
 
@@ -35,18 +39,30 @@ static constexpr const char *harmlessKeys[] = {
     "unk_token_id",  "_attn_implementation"};
 
 static constexpr FixedKey fixedKeys[] = {
-    {"is_decoder", "true"},          {"is_encoder_decoder", "false"},  {"add_cross_attention", "false"},
-    {"partial_rotary_factor", "1"},  {"tie_encoder_decoder", "false"}, {"sliding_window", nullptr},
-    {"use_sliding_window", "false"}, {"quantization_config", nullptr}, {"layer_types", nullptr},
+    {"is_decoder", "true"},         {"is_encoder_decoder", "false"},  {"add_cross_attention", "false"},
+    {"partial_rotary_factor", "1"}, {"tie_encoder_decoder", "false"}, {"quantization_config", nullptr},
 };
 
-static bool sameValue(const ConfigNode &node, const char *value) {
-  if (!value || node.kind != ConfigNode::Kind::Scalar)
+// Where null does not mean that the key is not given, but that there is none of it.
+static constexpr const char *noneKeys[] = {"sliding_window"};
+
+/// A scalar as it would be written.
+static ConfigNode scalarNode(std::string_view text, Origin origin) {
+  ConfigNode node;
+  node.kind = ConfigNode::Kind::Scalar;
+  node.text = text;
+  node.origin = std::move(origin);
+  return node;
+}
+
+/// Whether two scalars are the same text or the same number.
+static bool sameValue(const ConfigNode &node, std::string_view value) {
+  if (node.kind != ConfigNode::Kind::Scalar)
     return false;
   if (node.text == value)
     return true;
-  absl::StatusOr<double> number = readNumber(node);
-  return number.ok() && *number == 1.0 && std::string_view(value) == "1";
+  absl::StatusOr<double> number = readNumber(node), other = readNumber(scalarNode(value, {}));
+  return number.ok() && other.ok() && *number == *other;
 }
 
 /// Renames a key. Both spellings at once are an error.
@@ -75,7 +91,7 @@ static void checkFixedKeys(ConfigNode &model, Diagnostics &diagnostics) {
     const ConfigNode *node = model.find(key.name);
     if (!node)
       continue;
-    if (node->kind != ConfigNode::Kind::Null && !sameValue(*node, key.value))
+    if (node->kind != ConfigNode::Kind::Null && !(key.value && sameValue(*node, key.value)))
       diagnostics.error(node->origin, absl::StrCat("model.", key.name),
                         absl::StrCat("this feature is not supported (got ", node->describe(), "). Works: ",
                                      key.value ? key.value : "null", ", which is another model."));
@@ -99,11 +115,42 @@ static void liftRopeTheta(ConfigNode &model, Diagnostics &diagnostics) {
     model.add("rope_theta", std::move(value));
 }
 
-static void normalizeSpelling(ConfigNode &model, Diagnostics &diagnostics) {
-  renameKey(model, "model_type", "family", "model", diagnostics);
+/// A key that the family does not take may say that the feature is off, and nothing else.
+static void checkFamilyKeys(ConfigNode &model, const FamilyTraits &family, Diagnostics &diagnostics) {
+  for (size_t i = model.keys.size(); i-- > 0;) {
+    const std::string name = model.keys[i];
+    const std::vector<std::string> families = familiesWith(name);
+    if (families.empty() || family.takes(name))
+      continue;
+    const ConfigNode &node = model.children[i];
+    const Key *key = findKey("model." + name);
+    bool isOff = node.kind == ConfigNode::Kind::Null ||
+                 (key && sameValue(node, renderField(*key, key->binding.defaults)));
+    if (!isOff)
+      diagnostics.error(node.origin, absl::StrCat("model.", name),
+                        absl::StrCat("the family ", family.name, " has no such key (got ", node.describe(),
+                                     "); ", absl::StrJoin(families, ", "),
+                                     families.size() == 1 ? " has" : " have", " it. Works: without it."));
+    model.remove(name);
+  }
+}
+
+/// What transformers takes where the file is silent.
+static void addFamilyDefaults(ConfigNode &model, const FamilyTraits &family) {
+  for (const FamilyValue &value : family.defaults)
+    if (!model.find(value.key))
+      model.add(value.key, scalarNode(value.value, {absl::StrCat("default of ", family.name), 0}));
+}
+
+static void normalizeSpelling(ConfigNode &model, const FamilyTraits *family, Diagnostics &diagnostics) {
   renameKey(model, "rope_parameters", "rope_scaling", "model", diagnostics);
   dropHarmlessKeys(model);
   checkFixedKeys(model, diagnostics);
+  for (const char *name : noneKeys)
+    if (ConfigNode *node = model.find(name); node && node->kind == ConfigNode::Kind::Null)
+      *node = scalarNode("0", node->origin);
+  if (family)
+    checkFamilyKeys(model, *family, diagnostics);
   if (ConfigNode *scaling = model.find("rope_scaling"); scaling && scaling->kind == ConfigNode::Kind::Map) {
     renameKey(*scaling, "type", "rope_type", "model.rope_scaling", diagnostics);
     liftRopeTheta(model, diagnostics);
@@ -146,23 +193,40 @@ static std::optional<ConfigNode> readModelFile(const ConfigNode &from, const std
   return std::move(*model);
 }
 
+/// Null where the family is missing or unknown, which decoding reports.
+static const FamilyTraits *familyOf(const ConfigNode &model, const ConfigNode *base) {
+  const ConfigNode *node = model.find("family");
+  if (!node && base)
+    node = base->find("family");
+  return node && node->kind == ConfigNode::Kind::Scalar ? findFamily(node->text) : nullptr;
+}
+
 void resolveModelKeys(ConfigNode &root, const std::string &folder, Diagnostics &diagnostics) {
   ConfigNode *model = root.find("model");
   if (!model || model->kind != ConfigNode::Kind::Map)
     return;
-  normalizeSpelling(*model, diagnostics);
-  const ConfigNode *from = model->find("from");
-  if (!from)
-    return;
-  std::optional<ConfigNode> base = readModelFile(*from, folder, diagnostics);
-  model->remove("from");
-  if (!base)
-    return;
-  dropNulls(*base);
-  normalizeSpelling(*base, diagnostics);
-  base->origin = model->origin;
-  mergeOver(*base, *model);
-  *model = std::move(*base);
+  std::optional<ConfigNode> base;
+  const bool hasFile = model->find("from") != nullptr;
+  if (hasFile) {
+    base = readModelFile(*model->find("from"), folder, diagnostics);
+    model->remove("from");
+  }
+  renameKey(*model, "model_type", "family", "model", diagnostics);
+  if (base)
+    renameKey(*base, "model_type", "family", "model", diagnostics);
+  const FamilyTraits *family = familyOf(*model, base ? &*base : nullptr);
+  normalizeSpelling(*model, family, diagnostics);
+  if (base) {
+    normalizeSpelling(*base, family, diagnostics);
+    if (family)
+      addFamilyDefaults(*base, *family);
+    dropNulls(*base);
+    base->origin = model->origin;
+    mergeOver(*base, *model);
+    *model = std::move(*base);
+  } else if (!hasFile && family) {
+    addFamilyDefaults(*model, *family);
+  }
 }
 
 } // namespace weft

@@ -15,7 +15,7 @@ from transformers.generation.logits_process import TemperatureLogitsWarper, TopK
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 RUN = os.path.join(FOLDER, "evaluation", "run.yaml")
 TEXT = os.path.join(os.path.dirname(os.path.dirname(FOLDER)), "LICENSE")
-STRIDES = (64, 24, 1)
+STRIDES = (64, 24, 9)
 END_OF_DOCUMENT = 256
 
 # temperature, top_k, top_p; 0 and 1: none.
