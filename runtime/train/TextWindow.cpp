@@ -15,7 +15,7 @@ constexpr const char *kWindow = "tokens", *kToken = "token", *kPosition = "posit
 
 absl::Status misfit(std::string_view program, const std::string &what) {
   return withExitCode(absl::FailedPreconditionError(absl::StrCat(
-                          "program '", program, "' ", what, "; needed are ",
+                          "program '", std::string(program), "' ", what, "; needed are ",
                           program == kPrefill ? "tokens tensor<1xTxi32>" : "token tensor<1x1xi32>",
                           ", position tensor<i64>, and logits tensor<Vxf32> as its result")),
                       ExitCode::Config);
