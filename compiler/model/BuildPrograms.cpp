@@ -72,7 +72,7 @@ private:
     auto head = b.create<nn::LinearCrossEntropyOp>(
         rows, rows, rows, hidden, weight, targets, builder.getI64IntegerAttr(kIgnoreIndex),
         builder.getF64FloatAttr(config.loss.labelSmoothing), builder.getF64FloatAttr(config.loss.zLoss),
-        builder.getF64FloatAttr(0.0));
+        builder.getF64FloatAttr(config.model.finalLogitSoftcapping));
     return {head.getLoss(), head.getZLossValue()};
   }
 
@@ -118,8 +118,11 @@ void ProgramsBuilder::buildStep() {
     table = {microbatch->getArgument(firstTable + 2 * index),
              microbatch->getArgument(firstTable + 2 * index + 1)};
   Value tokens = microbatch->getArgument(0);
-  Losses losses =
-      lossHead(buildModel(b, config.model, sequenceOf(tables, tokens), tokens), microbatch->getArgument(1));
+  SequenceContext context = sequenceOf(tables, tokens);
+  context.sampleIds = microbatch->getArgument(2);
+  context.step = microbatch->getArgument(3);
+  context.seed = config.train.seed;
+  Losses losses = lossHead(buildModel(b, config.model, context, tokens), microbatch->getArgument(1));
   SmallVector<StringRef> names = {"objective", "loss_sum"};
   Value lossSum = b.sumAll(losses.loss), objective = lossSum;
   SmallVector<Value> carried = {objective, lossSum};
@@ -187,18 +190,18 @@ Value ProgramsBuilder::logitsBehind(Value states, Value position) {
   SmallVector<Value> starts = {zero, position, zero};
   SmallVector<int64_t> offsets = {0, 0, 0};
   Value last = b.create<nn::SliceOp>(b.type({1, 1, hidden}, f32), states, starts, offsets);
-  return b.einsum("h,vh->v", b.reshape(last, {hidden}), headWeight(b, config.model), f32);
+  return headLogits(b, config.model, b.reshape(last, {hidden}));
 }
 
 void ProgramsBuilder::buildPrefill() {
-  int64_t sequence = config.data.sequenceLength;
+  int64_t length = config.data.sequenceLength;
   auto function = beginFunction(
-      "prefill", {{"tokens", RankedTensorType::get({1, sequence}, i32)}, {"position", scalar(i64)}},
+      "prefill", {{"tokens", RankedTensorType::get({1, length}, i32)}, {"position", scalar(i64)}},
       {{"logits", RankedTensorType::get({config.model.vocabSize}, f32)}});
   Value tokens = function.getArgument(0);
-  SequenceContext context = sequenceOf(buildRotaryTables(b, config.model, sequence), tokens);
-  context.cache = KeyValueCache{sequence, Value()};
-  Value states = buildModel(b, config.model, context, tokens);
+  SequenceContext sequence = sequenceOf(buildRotaryTables(b, config.model, length), tokens);
+  sequence.cache = KeyValueCache{length, Value()};
+  Value states = buildModel(b, config.model, sequence, tokens);
   SmallVector<Value> results = {logitsBehind(states, function.getArgument(1))};
   b.create<func::ReturnOp>(results);
 }
@@ -208,10 +211,11 @@ void ProgramsBuilder::buildDecode() {
       beginFunction("decode", {{"token", RankedTensorType::get({1, 1}, i32)}, {"position", scalar(i64)}},
                     {{"logits", RankedTensorType::get({config.model.vocabSize}, f32)}});
   Value position = function.getArgument(1);
-  SequenceContext context{buildRotaryTables(b, config.model, 1, position),
-                          b.reshape(b.cast(position, i32), {1, 1}),
-                          KeyValueCache{config.data.sequenceLength, position}};
-  Value states = buildModel(b, config.model, context, function.getArgument(0));
+  SequenceContext sequence;
+  sequence.tables = buildRotaryTables(b, config.model, 1, position);
+  sequence.positions = b.reshape(b.cast(position, i32), {1, 1});
+  sequence.cache = KeyValueCache{config.data.sequenceLength, position};
+  Value states = buildModel(b, config.model, sequence, function.getArgument(0));
   SmallVector<Value> results = {logitsBehind(states, b.scalar(i64, 0))};
   b.create<func::ReturnOp>(results);
 }

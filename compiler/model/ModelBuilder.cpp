@@ -1,5 +1,7 @@
 #include "compiler/model/ModelBuilder.h"
 
+#include "llvm/Support/xxhash.h"
+
 using namespace mlir;
 
 namespace weft {
@@ -54,6 +56,8 @@ std::string ModelBuilder::cache(StringRef name, ArrayRef<int64_t> shape, Paramet
   declare(path, traits, [&] { return create<nn::CacheOp>(path, type(shape, builder.getF32Type())); });
   return path;
 }
+
+int64_t ModelBuilder::pathHash() const { return static_cast<int64_t>(llvm::xxHash64(llvm::StringRef(path))); }
 
 Value ModelBuilder::boundary(Value x, int64_t layer) {
   return create<nn::BoundaryOp>(x.getType(), builder.getI64IntegerAttr(layer), x, UnitAttr());

@@ -66,6 +66,8 @@ public:
   /// its symbol.
   std::string cache(llvm::StringRef name, llvm::ArrayRef<int64_t> shape, ParameterTraits traits);
   mlir::Value boundary(mlir::Value x, int64_t layer);
+  /// xxh64 of the current scope's path: what tells random numbers of different places apart.
+  int64_t pathHash() const;
 
 private:
   /// Declares the variable that `build` makes, unless the module has it.

@@ -1,6 +1,7 @@
 #include "runtime/train/EvaluationSamples.h"
 
 #include "runtime/data/FileError.h"
+#include "runtime/support/ExitCode.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -115,7 +116,10 @@ fileSamples(const std::string &path, const Tokenizer &tokenizer, const FileSampl
     return std::make_shared<const FileSamples>(std::move(dataset), bytes, tokenizer.endOfDocument(), options);
   };
   if (isDataset(path)) {
-    absl::StatusOr<IndexedDataset> dataset = IndexedDataset::open(path);
+    absl::StatusOr<std::string> prefix = prepareIntoCache(path, "", tokenizer, options.prepare);
+    if (!prefix.ok())
+      return prefix.status();
+    absl::StatusOr<IndexedDataset> dataset = IndexedDataset::open(*prefix);
     if (!dataset.ok())
       return dataset.status();
     if (dataset->tokens() == 0)
@@ -128,6 +132,10 @@ fileSamples(const std::string &path, const Tokenizer &tokenizer, const FileSampl
     return folder.status();
   const std::string prefix = folder->path + "/data";
   absl::StatusOr<PrepareResult> prepared = prepareData({path}, prefix, tokenizer, options.prepare);
+  if (absl::IsCancelled(prepared.status()))
+    return withExitCode(
+        absl::CancelledError(absl::StrCat("stopped by a signal while ", path, " was encoded")),
+        ExitCode::Stopped);
   if (!prepared.ok())
     return prepared.status();
   absl::StatusOr<IndexedDataset> dataset = IndexedDataset::open(prefix);

@@ -35,8 +35,11 @@ absl::Status checkFinite(std::span<const float> logits, int64_t token) {
 absl::StatusOr<GeneratedText> generateText(TextWindow &window, Communicator &communicator,
                                            const Tokenizer &tokenizer, const GenerateConfig &options,
                                            const TextListener &listener) {
-  std::vector<int32_t> ids;
-  tokenizer.encode(options.prompt, ids);
+  absl::StatusOr<std::vector<int32_t>> encoded =
+      tokenizer.encode(options.prompt, {.readsSpecialTokens = true, .addsSpecialTokens = true});
+  if (!encoded.ok())
+    return encoded.status();
+  std::vector<int32_t> ids = *std::move(encoded);
   if (ids.empty()) // the end of a document is what every document begins behind
     ids.push_back(tokenizer.endOfDocument());
   const InitialValues random(static_cast<uint64_t>(options.seed), "generate");

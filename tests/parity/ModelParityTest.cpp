@@ -267,7 +267,7 @@ TEST_P(ExecutedModel, WritesTheTextOfTransformers) {
   options.prompt = asText(given.at("prompt").value.integers);
   options.maxTokens = static_cast<int64_t>(golden->second.integers.size());
   options.temperature = 0;
-  absl::StatusOr<std::unique_ptr<Tokenizer>> tokenizer = createTokenizer("bytes");
+  absl::StatusOr<std::unique_ptr<Tokenizer>> tokenizer = createTokenizer(TokenizerConfig());
   ASSERT_TRUE(tokenizer.ok()) << tokenizer.status();
   std::string text;
   auto alone = createLocalGroup(1);

@@ -91,6 +91,7 @@ openFile(const EvalCommandOptions &options, OpenedRun &run, JobProcesses &proces
   wanted.stride = options.stride.value_or(wanted.length);
   wanted.vocabularySize = programVocabulary(config, *run.tokenizer);
   wanted.prepare.jsonKey = options.jsonKey;
+  wanted.prepare.shouldStop = stopSignalCame;
   if (processes.leads())
     wanted.prepare.onProgress = [&, line = ProgressLine()](const PrepareProgress &progress) mutable {
       if (progress.bytesTotal > 0)
@@ -133,13 +134,13 @@ static void report(const EvalCommandOptions &options, const OpenedRun &run, cons
 }
 
 static absl::Status evaluate(const EvalCommandOptions &options, OpenedRun &run, JobProcesses &processes) {
+  noteStopSignals();
   absl::StatusOr<std::shared_ptr<const EvaluationSamples>> samples =
       options.data.empty() ? openHeldOut(options, run, processes) : openFile(options, run, processes);
   if (!samples.ok())
     return samples.status();
   Evaluation result; // rank 0's, which is that of all
   ProgressLine line;
-  noteStopSignals();
   absl::Status status = runOpened(run, processes, [&](Executor &executor, Communicator &communicator) {
     absl::StatusOr<Evaluator> evaluator =
         Evaluator::bind(executor, communicator, run.loaded.config, *samples, *run.tokenizer);
