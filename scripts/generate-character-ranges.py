@@ -2,7 +2,7 @@
 """Writes runtime/tokenizer/CharacterRanges.h: which characters are in the sets that split patterns are made of.
 
 Asks the reference implementations themselves, each of which has its own version of Unicode: tiktoken and tokenizers must be
-importable (benchmarks/peers/setup-tokenizers.sh installs them in .cache/tokenizer-peers). They must agree.
+importable (benchmarks/run.sh tokenizer installs them in .cache/tokenizer-peers). They must agree.
 """
 
 import os

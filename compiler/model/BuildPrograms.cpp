@@ -32,10 +32,11 @@ private:
   /// Samples of a microbatch, over all data ranks.
   int64_t batch() const { return config.train.microBatch * config.parallel.dataRanks(); }
   /// For attention on tokens [batch, sequence]: positions where ranks compute it for a part of the queries.
-  SequenceContext sequenceOf(const RotaryTables &tables, Value tokens) {
+  SequenceContext sequenceOf(ArrayRef<RotaryTable> tables, Value tokens) {
     const ContextConfig &parts = config.parallel.context;
     bool areApart = parts.size > 1 && parts.method != ContextMethod::AllToAll;
-    return {tables, areApart ? b.iota(nn::tensorType(tokens).getShape(), i32, 1) : Value()};
+    return {llvm::to_vector_of<RotaryTable, 2>(tables),
+            areApart ? b.iota(nn::tensorType(tokens).getShape(), i32, 1) : Value()};
   }
   RankedTensorType scalar(Type element) { return RankedTensorType::get({}, element); }
 
@@ -62,13 +63,13 @@ private:
     Value loss, zLoss; ///< per token, f32
   };
   Losses lossHead(Value hidden, Value targets) {
-    Value weight = llamaHead(b, config.model);
+    Value weight = headWeight(b, config.model);
     auto scope = b.scope("loss");
     auto rows = nn::tensorType(targets).clone(f32);
     auto head = b.create<nn::LinearCrossEntropyOp>(
         rows, rows, rows, hidden, weight, targets, builder.getI64IntegerAttr(kIgnoreIndex),
         builder.getF64FloatAttr(config.loss.labelSmoothing), builder.getF64FloatAttr(config.loss.zLoss),
-        builder.getF64FloatAttr(0.0));
+        builder.getF64FloatAttr(config.model.finalLogitSoftcapping));
     return {head.getLoss(), head.getZLossValue()};
   }
 
@@ -100,17 +101,25 @@ void ProgramsBuilder::buildStep() {
 
   Block *prepare = enter(step.getPrepare(), whole);
   Value count = countTargets(prepare->getArgument(1));
-  RotaryTables tables = buildRotaryTables(b, config.model, sequence);
-  SmallVector<Value> prepared = {count, tables.cosine, tables.sine};
+  SmallVector<RotaryTable, 2> tables = buildRotaryTables(b, config.model, sequence);
+  SmallVector<Value> prepared = {count};
+  for (const RotaryTable &table : tables)
+    prepared.append({table.cosine, table.sine});
   b.create<nn::YieldOp>(ArrayAttr(), prepared);
 
   for (Value value : prepared)
     parts.push_back(value.getType());
   Block *microbatch = enter(step.getMicrobatch(), parts);
-  RotaryTables passed = {microbatch->getArgument(5), microbatch->getArgument(6)};
+  const size_t firstTable = parts.size() - prepared.size() + 1;
+  for (auto [index, table] : llvm::enumerate(tables))
+    table = {microbatch->getArgument(firstTable + 2 * index),
+             microbatch->getArgument(firstTable + 2 * index + 1)};
   Value tokens = microbatch->getArgument(0);
-  Losses losses =
-      lossHead(buildLlama(b, config.model, sequenceOf(passed, tokens), tokens), microbatch->getArgument(1));
+  SequenceContext context = sequenceOf(tables, tokens);
+  context.sampleIds = microbatch->getArgument(2);
+  context.step = microbatch->getArgument(3);
+  context.seed = config.train.seed;
+  Losses losses = lossHead(buildModel(b, config.model, context, tokens), microbatch->getArgument(1));
   SmallVector<StringRef> names = {"objective", "loss_sum"};
   Value lossSum = b.sumAll(losses.loss), objective = lossSum;
   SmallVector<Value> carried = {objective, lossSum};
@@ -161,9 +170,9 @@ void ProgramsBuilder::buildEvaluate() {
   auto function = beginFunction("evaluate", {{"tokens", batchType(i32)}, {"targets", batchType(i32)}},
                                 {{"loss_sum", scalar(f64)}, {"target_tokens", scalar(i64)}});
   Value targets = function.getArgument(1);
-  RotaryTables tables = buildRotaryTables(b, config.model, config.data.sequenceLength);
+  SmallVector<RotaryTable, 2> tables = buildRotaryTables(b, config.model, config.data.sequenceLength);
   Value tokens = function.getArgument(0);
-  Losses losses = lossHead(buildLlama(b, config.model, sequenceOf(tables, tokens), tokens), targets);
+  Losses losses = lossHead(buildModel(b, config.model, sequenceOf(tables, tokens), tokens), targets);
   Value lossSum = b.sumAll(losses.loss, f64);
   if (config.train.reduction == ReductionKind::Canonical)
     lossSum = b.create<nn::LeafOp>(lossSum.getType(), lossSum);
@@ -176,15 +185,14 @@ void ProgramsBuilder::buildGenerate() {
   auto function = beginFunction(
       "generate", {{"tokens", RankedTensorType::get({1, sequence}, i32)}, {"position", scalar(i64)}},
       {{"logits", RankedTensorType::get({config.model.vocabSize}, f32)}});
-  RotaryTables tables = buildRotaryTables(b, config.model, sequence);
+  SmallVector<RotaryTable, 2> tables = buildRotaryTables(b, config.model, sequence);
   Value tokens = function.getArgument(0),
-        states = buildLlama(b, config.model, sequenceOf(tables, tokens), tokens);
+        states = buildModel(b, config.model, sequenceOf(tables, tokens), tokens);
   Value zero = b.scalar(i64, 0);
   SmallVector<Value> starts = {zero, function.getArgument(1), zero};
   SmallVector<int64_t> offsets = {0, 0, 0};
   Value last = b.create<nn::SliceOp>(b.type({1, 1, hidden}, f32), states, starts, offsets);
-  Value logits = b.einsum("h,vh->v", b.reshape(last, {hidden}), llamaHead(b, config.model), f32);
-  SmallVector<Value> results = {logits};
+  SmallVector<Value> results = {headLogits(b, config.model, b.reshape(last, {hidden}))};
   b.create<func::ReturnOp>(results);
 }
 } // namespace

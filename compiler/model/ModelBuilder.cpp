@@ -1,5 +1,7 @@
 #include "compiler/model/ModelBuilder.h"
 
+#include "llvm/Support/xxhash.h"
+
 using namespace mlir;
 
 namespace weft {
@@ -42,6 +44,8 @@ Value ModelBuilder::parameter(StringRef name, ArrayRef<int64_t> shape, Parameter
   }
   return read(path, tensor);
 }
+
+int64_t ModelBuilder::pathHash() const { return static_cast<int64_t>(llvm::xxHash64(llvm::StringRef(path))); }
 
 Value ModelBuilder::boundary(Value x, int64_t layer) {
   return create<nn::BoundaryOp>(x.getType(), builder.getI64IntegerAttr(layer), x, UnitAttr());

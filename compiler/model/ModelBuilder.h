@@ -63,6 +63,8 @@ public:
   mlir::Value parameter(llvm::StringRef name, llvm::ArrayRef<int64_t> shape, ParameterInitializer initializer,
                         ParameterTraits traits = {});
   mlir::Value boundary(mlir::Value x, int64_t layer);
+  /// xxh64 of the current scope's path: what tells random numbers of different places apart.
+  int64_t pathHash() const;
 
 private:
   mlir::ModuleOp module;

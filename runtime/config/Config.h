@@ -19,7 +19,7 @@ namespace weft {
 /// The version of the schema; a resolved config names it.
 inline constexpr int configVersion = 1;
 
-enum class ModelFamily : int { Llama };
+enum class ModelFamily : int { Llama, Mistral, Qwen2, Qwen3, Gemma2, Gemma3Text, Olmo2, Gpt2 };
 enum class HiddenAct : int { Silu, Gelu, GeluPytorchTanh, Relu };
 enum class RopeType : int { Default, Linear, Llama3, Yarn };
 
@@ -44,6 +44,10 @@ struct RopeScalingConfig {
   bool operator==(const RopeScalingConfig &) const = default;
 };
 
+/// The values of ModelConfig::layerTypes.
+inline constexpr char fullLayerType[] = "full_attention";
+inline constexpr char slidingLayerType[] = "sliding_attention";
+
 /// Either a program written by hand (`program` is not empty; nothing else here counts), or a family and its
 /// sizes.
 struct ModelConfig {
@@ -66,11 +70,41 @@ struct ModelConfig {
   bool tieWordEmbeddings = false;
   bool attentionBias = false;
   bool mlpBias = false;
+  /// The keys that a query of a sliding layer sees, its own included; 0: all before it.
+  int64_t slidingWindow = 0;
+  bool useSlidingWindow = false;
+  int64_t maxWindowLayers = 28;
+  /// One of `full_attention` and `sliding_attention` for each layer. Derived where layers differ; empty where
+  /// all slide if there is a window.
+  std::vector<std::string> layerTypes;
+  /// One layer of so many is full, where layerTypes is derived from it.
+  int64_t slidingWindowPattern = 6;
+  /// The base of rotary frequencies in sliding layers that have tables of their own.
+  double ropeLocalBaseFreq = 10000.0;
+  /// Attention scores are multiplied by its inverse square root.
+  double queryPreAttnScalar = 256.0;
+  /// The caps of cap tanh(x / cap) on attention scores and on logits; 0: none.
+  double attnLogitSoftcapping = 0.0;
+  double finalLogitSoftcapping = 0.0;
+  double layerNormEpsilon = 1e-5;
+  /// Probabilities of dropout, while training, behind the embeddings and on each residual branch.
+  double embdPdrop = 0.0;
+  double residPdrop = 0.0;
+  bool scaleAttnWeights = true;
+  bool scaleAttnByInverseLayerIdx = false;
   HiddenAct hiddenAct = HiddenAct::Silu;
   /// Standard deviation of initial weights.
   double initializerRange = 0.02;
   /// Probability that an attention weight is dropped while training.
   double attentionDropout = 0.0;
+
+  /// Whether attention of a layer sees the sliding window alone.
+  bool isSliding(int64_t layer) const {
+    return layerTypes.empty() ? slidingWindow > 0
+                              : layerTypes[static_cast<size_t>(layer)] == slidingLayerType;
+  }
+  /// The keys that a query of this layer sees, its own included; 0: all before it.
+  int64_t layerWindow(int64_t layer) const { return isSliding(layer) ? slidingWindow : 0; }
 
   bool operator==(const ModelConfig &) const = default;
 };

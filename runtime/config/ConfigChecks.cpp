@@ -6,6 +6,8 @@
 #include "runtime/config/ConfigChecks.h"
 
 #include "runtime/config/ConfigMesh.h"
+#include "runtime/config/ModelFamilies.h"
+#include "runtime/config/Schema.h"
 #include "runtime/config/StageLayout.h"
 #include "runtime/support/ScheduleShape.h"
 
@@ -25,6 +27,7 @@ public:
       : config(config), origins(origins), fallback(fallback), diagnostics(diagnostics) {}
 
   void checkModel();
+  void checkLayerTypes();
   void checkRopeScaling();
   void checkParallel();
   void checkContext();
@@ -99,7 +102,7 @@ void Checks::checkModel() {
            absl::StrCat(model.numAttentionHeads, " does not divide hidden_size (", model.hiddenSize,
                         "), and head_dim is not given. Works: ",
                         listDivisors(model.hiddenSize, model.numAttentionHeads), ", or a head_dim."));
-  else if (model.headDim % 2 != 0)
+  else if (traitsOf(model.family).takes("rope_theta") && model.headDim % 2 != 0)
     report(headDimGiven ? "model.head_dim" : "model.num_attention_heads",
            absl::StrCat("head_dim is ", model.headDim,
                         headDimGiven ? "" : " (hidden_size / num_attention_heads)",
@@ -108,7 +111,7 @@ void Checks::checkModel() {
   if (model.attentionDropout > 0)
     report("model.attention_dropout",
            "the attention kernel has no dropout, and a model trained without it would be another one. Works: "
-           "0.");
+           "0 (attn_pdrop of gpt2 is the same key).");
   if (config.tokenizer.file.empty() && model.vocabSize < 257)
     report("model.vocab_size",
            absl::StrCat(model.vocabSize, " is less than the 257 ids of tokenizer bytes (256 bytes "
@@ -118,6 +121,26 @@ void Checks::checkModel() {
            absl::StrCat(config.data.sequenceLength, " is over model.max_position_embeddings (",
                         model.maxPositionEmbeddings, "). Works: at most ", model.maxPositionEmbeddings,
                         ", or a larger model.max_position_embeddings."));
+}
+
+void Checks::checkLayerTypes() {
+  const ModelConfig &model = config.model;
+  const std::vector<std::string> &types = model.layerTypes;
+  if (!traitsOf(model.family).isSliding)
+    return;
+  if (std::ssize(types) != model.numHiddenLayers)
+    report("model.layer_types",
+           absl::StrCat("names ", types.size(), " layers, and num_hidden_layers is ", model.numHiddenLayers,
+                        ". Works: a list of ", model.numHiddenLayers, ", or null: the family's pattern."));
+  for (size_t layer = 0; layer < types.size(); ++layer)
+    if (types[layer] != fullLayerType && types[layer] != slidingLayerType)
+      report("model.layer_types", absl::StrCat("layer ", layer, " is ", quoteYaml(types[layer]),
+                                               ". Works: ", fullLayerType, ", ", slidingLayerType, "."));
+  const bool slides = std::find(types.begin(), types.end(), slidingLayerType) != types.end();
+  if (slides && traitsOf(model.family).takes("use_sliding_window") && !model.useSlidingWindow)
+    report("model.layer_types",
+           "has sliding layers, and use_sliding_window is false. Works: use_sliding_window: true, or "
+           "full_attention for every layer.");
 }
 
 void Checks::checkRopeScaling() {
@@ -387,6 +410,8 @@ void deriveDefaults(Config &config, const std::map<std::string, Origin> &origins
     model.headDim = model.hiddenSize / model.numAttentionHeads;
   if (!origins.count("model.rope_scaling.original_max_position_embeddings"))
     model.ropeScaling.originalMaxPositionEmbeddings = model.maxPositionEmbeddings;
+  if (!origins.count("model.layer_types"))
+    model.layerTypes = patternOfLayers(model);
 }
 
 void checkAcrossKeys(const Config &config, const std::map<std::string, Origin> &origins,
@@ -394,6 +419,7 @@ void checkAcrossKeys(const Config &config, const std::map<std::string, Origin> &
   Checks checks(config, origins, fallback, diagnostics);
   if (config.model.program.empty()) {
     checks.checkModel();
+    checks.checkLayerTypes();
     checks.checkRopeScaling();
   }
   checks.checkParallel();

@@ -1,11 +1,16 @@
 //===- SchemaModel.cpp - The keys of `model` ------------------------------===//
 //
-// The names, meanings and defaults of Hugging Face transformers' LlamaConfig, so that a config.json can be
-// pasted in. Upper bounds keep products of sizes far from overflow. `model.from` is not in the table: it is
-// replaced by what the file holds (ModelKeys.h).
+// The names and meanings of Hugging Face transformers' configuration classes, so that a config.json can be
+// pasted in. Which family takes which key, and its defaults, are in ModelFamilies.cpp; defaults here are
+// those of LlamaConfig, or what turns a feature off. Upper bounds keep products of sizes far from overflow.
+// `model.from` is not in the table: it is replaced by what the file holds (ModelKeys.h).
 //
 //===----------------------------------------------------------------------===//
+#include "runtime/config/ModelFamilies.h"
 #include "runtime/config/Schema.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 namespace weft {
 
@@ -14,10 +19,11 @@ static std::vector<Key> sizeKeys() {
   auto add = [&](std::string name, FieldBinding binding, std::string doc) -> Key & {
     return keys.emplace_back("model." + name, binding, std::move(doc));
   };
-  add("family", fieldOf<&Config::model, &ModelConfig::family>(),
-      "The architecture; `model_type` is the same key.")
-      .choice("llama", "pre-norm decoder with rotary attention and a gated feed-forward (arXiv:2302.13971)")
-      .required();
+  Key &family = add("family", fieldOf<&Config::model, &ModelConfig::family>(),
+                    "The architecture; `model_type` is the same key.")
+                    .required();
+  for (const FamilyTraits &traits : modelFamilies())
+    family.choice(traits.name, traits.doc);
   add("hidden_size", fieldOf<&Config::model, &ModelConfig::hiddenSize>(), "Width of the residual stream.")
       .required()
       .atLeast(1)
@@ -77,19 +83,84 @@ static std::vector<Key> behaviorKeys() {
   add("mlp_bias", fieldOf<&Config::model, &ModelConfig::mlpBias>(),
       "Whether the three projections of the feed-forward have biases.");
   add("hidden_act", fieldOf<&Config::model, &ModelConfig::hiddenAct>(),
-      "The activation of the feed-forward's gate.")
+      "The activation of the feed-forward, or of its gate; `gelu_new` is gelu_pytorch_tanh.")
       .choice("silu", "x * sigmoid(x)")
       .choice("gelu", "x * normal_cdf(x), by erf")
       .choice("gelu_pytorch_tanh", "the tanh approximation of gelu")
       .choice("relu", "max(x, 0)");
   add("initializer_range", fieldOf<&Config::model, &ModelConfig::initializerRange>(),
-      "Standard deviation of the initial weights (norms start at 1, biases at 0).")
+      "Standard deviation of the initial weights (norms start as identities, biases at 0).")
       .atLeast(0)
       .atMost(100);
   add("attention_dropout", fieldOf<&Config::model, &ModelConfig::attentionDropout>(),
       "Probability that an attention weight is dropped while training: only 0 so far.")
       .atLeast(0)
       .below(1);
+  return keys;
+}
+
+static std::vector<Key> windowKeys() {
+  std::vector<Key> keys;
+  auto add = [&](std::string name, FieldBinding binding, std::string doc) -> Key & {
+    return keys.emplace_back("model." + name, binding, std::move(doc));
+  };
+  add("sliding_window", fieldOf<&Config::model, &ModelConfig::slidingWindow>(),
+      "How many keys a query of a sliding layer sees, its own included; 0 or null: all before it.")
+      .unit("tokens")
+      .atLeast(0)
+      .atMost(1 << 27);
+  add("use_sliding_window", fieldOf<&Config::model, &ModelConfig::useSlidingWindow>(),
+      "Whether there are sliding layers.");
+  add("max_window_layers", fieldOf<&Config::model, &ModelConfig::maxWindowLayers>(),
+      "The first sliding layer, where layer_types does not say.")
+      .atLeast(0)
+      .atMost(1 << 20);
+  add("sliding_window_pattern", fieldOf<&Config::model, &ModelConfig::slidingWindowPattern>(),
+      "One layer of so many is full, where layer_types does not say.")
+      .atLeast(1)
+      .atMost(1 << 20);
+  add("layer_types", fieldOf<&Config::model, &ModelConfig::layerTypes>(),
+      absl::StrCat("For each layer ", fullLayerType, " or ", slidingLayerType, "."))
+      .derived("the family's pattern");
+  return keys;
+}
+
+static std::vector<Key> familyKeys() {
+  std::vector<Key> keys;
+  auto add = [&](std::string name, FieldBinding binding, std::string doc) -> Key & {
+    return keys.emplace_back("model." + name, binding, std::move(doc));
+  };
+  add("rope_local_base_freq", fieldOf<&Config::model, &ModelConfig::ropeLocalBaseFreq>(),
+      "Base of the rotary frequencies in sliding layers, which rope_scaling leaves alone.")
+      .above(1);
+  add("query_pre_attn_scalar", fieldOf<&Config::model, &ModelConfig::queryPreAttnScalar>(),
+      "Attention scores are multiplied by its inverse square root.")
+      .above(0)
+      .atMost(1 << 20);
+  add("attn_logit_softcapping", fieldOf<&Config::model, &ModelConfig::attnLogitSoftcapping>(),
+      "The cap of cap * tanh(x / cap) on attention scores; 0 or null: none.")
+      .atLeast(0)
+      .atMost(1e6);
+  add("final_logit_softcapping", fieldOf<&Config::model, &ModelConfig::finalLogitSoftcapping>(),
+      "The cap of cap * tanh(x / cap) on logits; 0 or null: none.")
+      .atLeast(0)
+      .atMost(1e6);
+  add("layer_norm_epsilon", fieldOf<&Config::model, &ModelConfig::layerNormEpsilon>(),
+      "Added to the variance before its root is taken.")
+      .above(0)
+      .atMost(1);
+  add("embd_pdrop", fieldOf<&Config::model, &ModelConfig::embdPdrop>(),
+      "Probability that an element of the embeddings is dropped while training.")
+      .atLeast(0)
+      .below(1);
+  add("resid_pdrop", fieldOf<&Config::model, &ModelConfig::residPdrop>(),
+      "Probability that an element of a residual branch is dropped while training.")
+      .atLeast(0)
+      .below(1);
+  add("scale_attn_weights", fieldOf<&Config::model, &ModelConfig::scaleAttnWeights>(),
+      "Whether attention scores are divided by the root of the head's width.");
+  add("scale_attn_by_inverse_layer_idx", fieldOf<&Config::model, &ModelConfig::scaleAttnByInverseLayerIdx>(),
+      "Whether attention scores of layer i, counted from 0, are divided by i + 1.");
   return keys;
 }
 
@@ -164,6 +235,22 @@ static std::vector<Key> ropeScalingKeys() {
   return keys;
 }
 
+/// Says which families take a key, and in which its default is another.
+static void addFamilies(Key &key) {
+  constexpr std::string_view section = "model.";
+  std::string_view name = std::string_view(key.path).substr(section.size());
+  name = name.substr(0, name.find('.'));
+  if (std::vector<std::string> families = familiesWith(name); !families.empty())
+    key.usedWith("model.family", std::move(families));
+  std::vector<std::string> others;
+  for (const FamilyTraits &traits : modelFamilies())
+    for (const FamilyValue &value : traits.defaults)
+      if (value.key == name)
+        others.push_back(absl::StrCat(traits.name, ": ", value.value));
+  if (!others.empty())
+    absl::StrAppend(&key.doc, " Default of ", absl::StrJoin(others, "; "), ".");
+}
+
 std::vector<Key> modelKeys() {
   std::vector<Key> keys;
   keys.push_back(
@@ -171,10 +258,13 @@ std::vector<Key> modelKeys() {
           "A file of nn IR that is trained instead of a family; its parameters and inputs are its own.")
           .filePath()
           .mayChange("the program must still have the parameters of the checkpoint"));
-  for (const std::vector<Key> &part : {sizeKeys(), behaviorKeys(), ropeScalingKeys()})
-    for (Key key : part)
+  for (const std::vector<Key> &part :
+       {sizeKeys(), behaviorKeys(), windowKeys(), familyKeys(), ropeScalingKeys()})
+    for (Key key : part) {
+      addFamilies(key);
       keys.push_back(
           key.usedWithout("model.program").mustStay("the checkpoint's parameters belong to another model"));
+    }
   return keys;
 }
 

@@ -190,11 +190,11 @@ a JSON Schema for editors.
 * Paths are relative to the folder of the run file, also in `--set`.
 * Patterns over names are shell patterns: `*` is any text, `?` one character, `[ab]` one of these.
 
-`model` takes the keys of a Hugging Face `config.json` of a Llama model as they are. `model.from: path/config.json` reads
-them from such a file, and keys written beside it win. `model_type` is `family`, `rope_parameters` is `rope_scaling` (its
-`rope_theta` is `model.rope_theta`), and `type` is `rope_type`. Keys that describe the file and not the model
-(`architectures`, `torch_dtype`, `bos_token_id`, `use_cache`, ...) are passed over; a key that weft does not know is
-refused, because it may change the model.
+`model` takes the keys of a Hugging Face `config.json` of its family as they are ([models](models.md)). `model.from: path/config.json`
+reads them from such a file, and keys written beside it win. A key that is not given has the family's default in transformers.
+`model_type` is `family`, `rope_parameters` is `rope_scaling` (its `rope_theta` is `model.rope_theta`), and `type` is `rope_type`.
+Keys that describe the file and not the model (`architectures`, `torch_dtype`, `bos_token_id`, `use_cache`, ...) are passed over; a
+key that weft, or the family, does not know is refused, because it may change the model.
 )";
 
 std::string referenceMarkdown() {

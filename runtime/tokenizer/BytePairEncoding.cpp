@@ -123,6 +123,9 @@ public:
   }
 
 private:
+  /// Longer pieces are encoded from left to right.
+  static constexpr size_t longestMerged = 24;
+
   void append(std::span<const int32_t> ids) {
     std::copy(ids.begin(), ids.end(), writer.room(ids.size()));
     writer.advance(ids.size());
@@ -132,6 +135,11 @@ private:
   std::span<const int32_t> merge(std::string_view piece) {
     std::vector<int32_t> &symbols = scratch.symbols;
     symbols.clear();
+    if (piece.size() > longestMerged && tables.backtracking.isUsable()) {
+      tables.backtracking.encode(piece, tables.tokens, tables.merges, tables.origins, scratch.merging.isStart,
+                                 symbols);
+      return symbols;
+    }
     tables.symbolsOf(piece, symbols);
     Merging<MergeTable> merging(tables.merges, tables.widths, scratch.merging);
     if (!tables.hasAllBytes || symbols.size() > Merging<MergeTable>::mostScanned)

@@ -9,6 +9,7 @@
 #ifndef WEFT_RUNTIME_TOKENIZER_BYTEPAIRTABLES_H
 #define WEFT_RUNTIME_TOKENIZER_BYTEPAIRTABLES_H
 
+#include "runtime/tokenizer/Backtracking.h"
 #include "runtime/tokenizer/BytePairEncoding.h"
 #include "runtime/tokenizer/Merging.h"
 #include "runtime/tokenizer/TokenTable.h"
@@ -16,13 +17,6 @@
 #include <array>
 
 namespace weft {
-
-/// How a token comes out of merging. Without a left one: it is a symbol, or does not.
-struct TokenOrigin {
-  int32_t rank = TokenTable::none;
-  int32_t left = TokenTable::none;
-  int32_t right = TokenTable::none;
-};
 
 struct BytePairEncoding::Tables {
   Tables(std::vector<std::string> spellings, const Options &options);
@@ -49,6 +43,8 @@ struct BytePairEncoding::Tables {
   bool hasAllBytes = false;
   /// With all bytes: the ranks of two symbols by their bytes.
   std::vector<int32_t> byteRanks;
+  /// With all bytes, where ranks allow it: how long pieces are encoded.
+  Backtracking backtracking;
 
 private:
   void findByteIds();
@@ -59,7 +55,7 @@ private:
 template <class Ranks> void BytePairEncoding::Tables::keepPossibleMerges(const Ranks &ranks) {
   MergeBuffers buffers;
   std::vector<int32_t> symbols;
-  std::vector<int32_t> merged;
+  std::vector<int32_t> merged, reached;
   for (size_t i = 0; i < tokens.size(); ++i) {
     const auto id = static_cast<int32_t>(i);
     if (tokens[i].empty() || spelled.find(tokens[i]) != id)
@@ -72,6 +68,8 @@ template <class Ranks> void BytePairEncoding::Tables::keepPossibleMerges(const R
       origins[i] = {merging.last().rank, merging.last().left, merging.last().right};
       merged.push_back(id);
     }
+    if (isReached)
+      reached.push_back(id);
     if (isReached || options.ignoreMerges)
       wholePieces.insert(tokens[i], id);
   }
@@ -82,9 +80,11 @@ template <class Ranks> void BytePairEncoding::Tables::keepPossibleMerges(const R
     TokenOrigin &origin = origins[static_cast<size_t>(id)];
     origin.rank = merges.append(origin.left, origin.right, id);
   }
-  if (hasAllBytes)
-    for (size_t pair = 0; pair < byteRanks.size(); ++pair)
-      byteRanks[pair] = merges.rankOf(byteIds[pair >> 8], byteIds[pair & 255]);
+  if (!hasAllBytes)
+    return;
+  for (size_t pair = 0; pair < byteRanks.size(); ++pair)
+    byteRanks[pair] = merges.rankOf(byteIds[pair >> 8], byteIds[pair & 255]);
+  backtracking = Backtracking(tokens, std::move(reached), origins);
 }
 
 } // namespace weft

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/train/Banner.h"
 
+#include "runtime/config/ModelFamilies.h"
 #include "runtime/config/StageLayout.h"
 #include "runtime/metrics/HumanFormat.h"
 #include "runtime/train/VariableState.h"
@@ -102,7 +103,8 @@ std::string describeRanks(const ParallelConfig &parallel) {
 std::string bannerLine(const Config &config, const std::vector<Executable> &parts) {
   const Target &target = parts.front().target;
   return absl::StrFormat("weft %s   %s %s parameters   %s   %s   %s, %d thread%s%s", WEFT_VERSION,
-                         config.model.program.empty() ? "llama" : config.model.program,
+                         config.model.program.empty() ? traitsOf(config.model.family).name
+                                                      : config.model.program,
                          countText(parameterCount(parts)), describeRanks(config.parallel),
                          recipeText(config.precision.recipe), target.instructionSet, target.threads,
                          target.threads == 1 ? "" : "s", config.parallel.ranks() == 1 ? "" : " each");

@@ -6,6 +6,8 @@
 #include "runtime/train/ModelFlops.h"
 #include "runtime/train/VariableState.h"
 
+#include "absl/strings/match.h"
+
 #include <algorithm>
 #include <chrono>
 
@@ -20,6 +22,13 @@ double secondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+/// The keys that a token of a causal sequence sees on average: half of them, or most of a window.
+double visibleKeys(int64_t sequence, int64_t window) {
+  const auto length = static_cast<double>(sequence);
+  const double seen = window > 0 ? std::min(static_cast<double>(window), length) : length;
+  return seen - seen * seen / (2.0 * length);
+}
+
 } // namespace
 
 std::optional<double> modelFlopsPerToken(const Config &config, const std::vector<Executable> &parts) {
@@ -28,12 +37,14 @@ std::optional<double> modelFlopsPerToken(const Config &config, const std::vector
     return std::nullopt;
   int64_t elements = 0;
   for (const Variable *variable : variablesOf(parts))
-    if (variable->trainable && variable->type.shape.size() >= 2)
+    if (variable->trainable && variable->type.shape.size() >= 2 && !absl::EndsWith(variable->name, ".bias"))
       elements += globalType(*variable).elements();
   if (!model.tieWordEmbeddings)
     elements -= model.vocabSize * model.hiddenSize;
-  double attention = 6.0 * static_cast<double>(model.numHiddenLayers * model.numAttentionHeads) *
-                     static_cast<double>(model.headDim * config.data.sequenceLength);
+  double keys = 0;
+  for (int64_t layer = 0; layer < model.numHiddenLayers; ++layer)
+    keys += visibleKeys(config.data.sequenceLength, model.layerWindow(layer));
+  double attention = 12.0 * static_cast<double>(model.numAttentionHeads * model.headDim) * keys;
   return 6.0 * static_cast<double>(elements) + attention;
 }
 

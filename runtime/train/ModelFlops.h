@@ -20,12 +20,13 @@ namespace weft {
 
 /// Operations of forward and backward per token of a sequence of data.sequence_length:
 ///
-///   6 (P - E) + 6 L H D T
+///   6 (P - E) + 12 H D (K1 + ... + KL)
 ///
-/// P: trainable elements in matrices; E: those of the token embedding unless it is also the output layer
-/// (looking up is no product); L layers, H heads of D, T tokens. The second term is attention: two products
-/// of 2 H D operations with each earlier token, of which a causal query has T/2 on average, three times for
-/// forward and backward. None for a program written by hand: its attention is not known.
+/// P: trainable elements in matrices, biases not counted; E: those that are looked up, which is no product: the
+/// token embedding unless it is also the output layer. The second term is attention in H heads of D: two
+/// products of 2 H D operations with each key that a query sees, three times for forward and backward. K is
+/// their average in a layer: T/2 of T tokens under the causal mask, W - W^2 / 2T in a window of W. None for a
+/// program written by hand: its attention is not known.
 std::optional<double> modelFlopsPerToken(const Config &config, const std::vector<Executable> &parts);
 
 /// The best rate, in operations per second, of a 384^3 product in the type of the recipe's products, over

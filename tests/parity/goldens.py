@@ -1,11 +1,11 @@
 """Computes the goldens of tests/parity with PyTorch and transformers, in float64.
 
-    goldens.py            writes tests/parity/goldens/
-    goldens.py --check    computes them again, compares, and fails where they differ
+    goldens.py [NAME...]            writes tests/parity/goldens/
+    goldens.py --check [NAME...]    computes them again, compares, and fails where they differ
 
-models: one file for each run file of configs/: the inputs of one step and all parameters (as weft-run takes them),
-`expected/loss`, `expected/gradient/NAME`, and the logits after the first sample with the feature and, but for `base`,
-with it turned off.
+models: one file for each run file of configs/: the inputs of one step and all parameters in the checkpoint's shapes,
+`expected/loss`, `expected/gradient/NAME`, `expected/logits` after the first sample, `expected/logits_without/FEATURE` for each
+feature of models.FEATURES, and `expected/greedy`, the likeliest text after `prompt`, where the sequence is long enough.
 
 training: losses, gradient norms and learning rates of 100 steps of training/run.yaml, from the weights and batches with
 which `weft train` starts (exported from the build).
@@ -17,6 +17,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import zlib
 
 import numpy
 import torch
@@ -27,11 +28,15 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(FOLDER))
 sys.path.insert(0, os.path.join(ROOT, "benchmarks", "peers"))
 import llama as reference  # noqa: E402
+import models  # noqa: E402
 
 BUILD = os.environ.get("WEFT_BUILD", os.path.join(ROOT, "build", "release"))
 TRAINING = os.path.join(FOLDER, "training", "run.yaml")
 GOLDENS = os.path.join(FOLDER, "goldens")
 SMALLEST_EFFECT = 1e-3
+SMALLEST_MARGIN = 1e-4  # between the likeliest token and the next
+ATTEMPTS = 20
+PROMPT, GREEDY, BYTES = b"the cat ", 64, 256
 TOLERANCE = 1e-10  # between two machines that compute the same golden
 
 
@@ -40,34 +45,11 @@ def readConfig(path):
         return yaml.safe_load(file)
 
 
-def shapesOf(model):
-    """Every parameter of the model section with weft's shape."""
-    hidden, inner, heads = model["hidden_size"], model["intermediate_size"], model["num_attention_heads"]
-    groups, width = model.get("num_key_value_heads", heads), model.get("head_dim", hidden // heads)
-    shapes = {"model.embed_tokens.weight": [model["vocab_size"], hidden], "model.norm.weight": [hidden]}
-    if not model.get("tie_word_embeddings"):
-        shapes["lm_head.weight"] = [model["vocab_size"], hidden]
-    for layer in range(model["num_hidden_layers"]):
-        block = f"model.layers.{layer}."
-        for name, count in (("q", heads), ("k", groups), ("v", groups)):
-            shapes[f"{block}self_attn.{name}_proj.weight"] = [count, width, hidden]
-        shapes[block + "self_attn.o_proj.weight"] = [hidden, heads, width]
-        shapes.update({f"{block}mlp.{name}_proj.weight": [inner, hidden] for name in ("gate", "up")})
-        shapes[block + "mlp.down_proj.weight"] = [hidden, inner]
-        shapes.update({block + name + ".weight": [hidden] for name in ("input_layernorm", "post_attention_layernorm")})
-        if model.get("attention_bias"):
-            shapes.update({f"{block}self_attn.{name}_proj.bias": [count, width] for name, count in (("q", heads), ("k", groups), ("v", groups))})
-            shapes[block + "self_attn.o_proj.bias"] = [hidden]
-        if model.get("mlp_bias"):
-            shapes.update({f"{block}mlp.{name}_proj.bias": [size] for name, size in (("gate", inner), ("up", inner), ("down", hidden))})
-    return shapes
-
-
 def randomWeights(shapes, generator):
     """Larger than a model starts with, so that every part matters; float16 values, which files store in two bytes."""
     weights = {}
     for name in sorted(shapes):
-        isNorm = name.endswith("norm.weight")
+        isNorm = name.endswith(("norm.weight", ".ln_1.weight", ".ln_2.weight", ".ln_f.weight"))
         values = generator.standard_normal(shapes[name]) * (0.2 if isNorm else 0.25) + (1.0 if isNorm else 0.0)
         weights[name] = values.astype(numpy.float16)
     return weights
@@ -84,52 +66,60 @@ def randomBatch(config, generator):
             "sample_ids": numpy.arange(shape[0] * shape[1], dtype=numpy.int64).reshape(shape), "step": numpy.array(0, numpy.int64)}
 
 
-def turnedOff(model, weights):
-    """The model section and weights without the feature; None for the plain model."""
-    if "rope_scaling" in model:
-        return {key: value for key, value in model.items() if key != "rope_scaling"}, weights
-    if model.get("attention_bias"):
-        return model, {name: value * 0 if name.endswith(".bias") else value for name, value in weights.items()}
-    if model.get("tie_word_embeddings"):
-        head = numpy.roll(weights["model.embed_tokens.weight"], 1, axis=0)
-        return dict(model, tie_word_embeddings=False), dict(weights, **{"lm_head.weight": head})
-    if model.get("num_key_value_heads", model["num_attention_heads"]) < model["num_attention_heads"]:
-        # As many key heads as query heads, but query head h reads group h mod groups instead of its own.
-        repeats = model["num_attention_heads"] // model["num_key_value_heads"]
-        tiled = {name: numpy.tile(value, (repeats, 1, 1)) if ".k_proj." in name or ".v_proj." in name else value for name, value in weights.items()}
-        return dict(model, num_key_value_heads=model["num_attention_heads"]), tiled
-    return None
-
-
-def lastLogits(model, weights, tokens):
+def lastLogits(model, tokens):
     with torch.no_grad():
-        built = reference.build(reference.configOf(model), weights, torch.float64, "eager")
-        return built(input_ids=torch.as_tensor(tokens).long()).logits[0, -1].numpy()
+        return model(input_ids=torch.as_tensor(tokens).long()).logits[0, -1].numpy()
 
 
-def modelGolden(path, seed):
+def greedyText(model, length):
+    """A prompt and the likeliest token after it, GREEDY times; nothing where the sequence is too short. None if a token is no
+    byte, or likelier than the next by no more than rounding."""
+    if length < len(PROMPT) + GREEDY:
+        return {}
+    prompt = numpy.frombuffer(PROMPT, numpy.uint8).astype(numpy.int32)[None]
+    ids = torch.as_tensor(prompt).long()
+    with torch.no_grad():
+        for _ in range(GREEDY):
+            logits = model(input_ids=ids).logits[0, -1]
+            best = logits.topk(2).values
+            if best[0] - best[1] < SMALLEST_MARGIN or logits.argmax() >= BYTES:
+                return None
+            ids = torch.cat([ids, logits.argmax().reshape(1, 1)], dim=1)
+    return {"prompt": prompt, "expected/greedy": ids[0, prompt.shape[1]:].int().numpy()}
+
+
+def modelGolden(path):
+    name = os.path.splitext(os.path.basename(path))[0]
     config = readConfig(path)
-    generator = numpy.random.default_rng(seed)
-    weights = randomWeights(shapesOf(config["model"]), generator)
-    batch = randomBatch(config, generator)
-    golden = dict(batch, **weights)
-    with reference.lifted():
-        model = reference.build(reference.configOf(config["model"]), weights, torch.float64, "eager")
-        total = sum(reference.lossSum(model, torch.as_tensor(tokens).long(), torch.as_tensor(targets))
+    section = config["model"]
+    with models.lifted(section["family"]):
+        for attempt in range(ATTEMPTS):
+            generator = numpy.random.default_rng([zlib.crc32(name.encode()), attempt])
+            weights = randomWeights(models.shapesOf(section), generator)
+            model = models.build(section, weights)
+            text = greedyText(model, config["data"]["sequence_length"])
+            if text is not None:
+                break
+        else:
+            raise ValueError(f"{path}: no weights of {ATTEMPTS} give a text that is sure")
+        batch = randomBatch(config, generator)
+        golden = dict(batch, **weights, **text)
+        total = sum(models.lossSum(model, torch.as_tensor(tokens).long(), torch.as_tensor(targets))
                     for tokens, targets in zip(batch["tokens"], batch["targets"]))
         loss = total / int((batch["targets"] != reference.IGNORED).sum())
         loss.backward()
         golden["expected/loss"] = numpy.array(loss.item())
-        for name, parameter in model.named_parameters():
-            golden["expected/gradient/" + name] = parameter.grad.numpy().reshape(weights[name].shape)
+        for parameterName, parameter in model.named_parameters():
+            golden["expected/gradient/" + parameterName] = parameter.grad.numpy()
         first = batch["tokens"][0, :1]
-        golden["expected/logits"] = lastLogits(config["model"], weights, first)
-        off = turnedOff(config["model"], weights)
-        if off:
-            golden["expected/logits_turned_off"] = lastLogits(*off, first)
-            effect = abs(golden["expected/logits"] - golden["expected/logits_turned_off"]).max()
+        golden["expected/logits"] = lastLogits(model, first)
+        for feature, turnOff in models.FEATURES[name].items():
+            variant = models.Variant(section, weights)
+            turnOff(variant)
+            golden["expected/logits_without/" + feature] = lastLogits(variant.build(), first)
+            effect = abs(golden["expected/logits"] - golden["expected/logits_without/" + feature]).max()
             if effect <= SMALLEST_EFFECT:
-                raise ValueError(f"{path}: the feature changes the logits by {effect:.2g} only")
+                raise ValueError(f"{path}: {feature} changes the logits by {effect:.2g} only")
     return golden
 
 
@@ -163,8 +153,10 @@ def trainingGolden():
 def goldens():
     """File name -> function that computes it."""
     paths = sorted(glob.glob(os.path.join(FOLDER, "configs", "*.yaml")))
-    models = {os.path.splitext(os.path.basename(path))[0]: (lambda path=path, seed=seed: modelGolden(path, seed)) for seed, path in enumerate(paths, 1)}
-    return dict(models, training=trainingGolden)
+    computations = {os.path.splitext(os.path.basename(path))[0]: (lambda path=path: modelGolden(path)) for path in paths}
+    if set(computations) != set(models.FEATURES):
+        raise ValueError(f"models.FEATURES and configs/ differ: {sorted(set(computations) ^ set(models.FEATURES))}")
+    return dict(computations, training=trainingGolden)
 
 
 def difference(old, new):
@@ -195,10 +187,16 @@ def check(name, golden):
 def main():
     parser = argparse.ArgumentParser(prog="scripts/goldens.sh", description="Goldens of tests/parity from PyTorch and transformers.")
     parser.add_argument("--check", action="store_true", help="compare those in git with new ones instead of writing")
-    checks = parser.parse_args().check
+    parser.add_argument("names", nargs="*", help="of configs/, or `training`; all if none is given")
+    arguments = parser.parse_args()
+    checks = arguments.check
+    computations = goldens()
+    if unknown := set(arguments.names) - set(computations):
+        parser.error(f"no golden is called {', '.join(sorted(unknown))}; there are {', '.join(computations)}")
     torch.set_num_threads(1)
     passed = failed = 0
-    for name, compute in goldens().items():
+    for name in arguments.names or computations:
+        compute = computations[name]
         golden = {key: numpy.ascontiguousarray(value) if value.ndim else value for key, value in compute().items()}
         if checks:
             good = check(name, golden)

@@ -11,6 +11,7 @@
 #include "runtime/tokenizer/Tokenizer.h"
 #include "tools/weft/Command.h"
 #include "tools/weft/TokenizerOptions.h"
+#include "tools/weft/TokenizerSpeed.h"
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
@@ -208,6 +209,7 @@ void addTokenizerCommand(CLI::App &app) {
       addWithFile(*tokenizer, "show", "Print the figures of a tokenizer, or single tokens", options);
   showing->add_option("ID", options->ids, "Print the text of these tokens instead");
   showing->callback([options] { show(*options); });
+  addTokenizerSpeed(*tokenizer);
 }
 
 } // namespace weft

@@ -1,10 +1,10 @@
-//===- DataEncode.cpp - weft data encode ----------------------------------===//
+//===- TokenizerSpeed.cpp - weft tokenizer speed --------------------------===//
 //
 // Each file is one text. What is timed is the encoding alone, of all texts, from memory to memory; with
 // several threads each encodes all of them. The shortest of several times counts: other load only adds.
 //
 //===----------------------------------------------------------------------===//
-#include "tools/weft/DataEncode.h"
+#include "tools/weft/TokenizerSpeed.h"
 
 #include "runtime/data/TextReader.h"
 #include "runtime/metrics/HumanFormat.h"
@@ -20,14 +20,12 @@
 namespace weft {
 namespace {
 
-struct EncodeCommandOptions {
+struct SpeedOptions {
   std::vector<std::string> paths;
   TokenizerOptions tokenizer;
-  EncodeOptions encode;
   std::string output;
   int threads = 1;
   int repeats = 1;
-  bool printsIds = false;
 };
 
 absl::StatusOr<std::string> readText(const std::string &path) {
@@ -53,32 +51,31 @@ struct Encoded {
   absl::Status status;
 };
 
-Encoded encodeAll(const Tokenizer &tokenizer, const std::vector<std::string> &texts,
-                  const EncodeOptions &options) {
+Encoded encodeAll(const Tokenizer &tokenizer, const std::vector<std::string> &texts) {
   Encoded encoded;
   const std::unique_ptr<Tokenizer::Scratch> scratch = tokenizer.makeScratch();
   for (const std::string &text : texts)
     if (encoded.status.ok())
-      encoded.status = tokenizer.encode(text, options, encoded.ids, *scratch);
+      encoded.status = tokenizer.encode(text, {}, encoded.ids, *scratch);
   return encoded;
 }
 
 /// The ids, and the seconds until the last thread has them.
-Encoded encodeTimed(const Tokenizer &tokenizer, const std::vector<std::string> &texts,
-                    const EncodeCommandOptions &options, double &seconds) {
+Encoded encodeTimed(const Tokenizer &tokenizer, const std::vector<std::string> &texts, int threadCount,
+                    double &seconds) {
   const auto begin = std::chrono::steady_clock::now();
-  std::vector<Encoded> others(static_cast<size_t>(options.threads - 1));
+  std::vector<Encoded> others(static_cast<size_t>(threadCount - 1));
   std::vector<std::thread> threads;
   for (Encoded &other : others)
-    threads.emplace_back([&] { other = encodeAll(tokenizer, texts, options.encode); });
-  Encoded encoded = encodeAll(tokenizer, texts, options.encode);
+    threads.emplace_back([&] { other = encodeAll(tokenizer, texts); });
+  Encoded encoded = encodeAll(tokenizer, texts);
   for (std::thread &thread : threads)
     thread.join();
   seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return encoded;
 }
 
-void encode(const EncodeCommandOptions &options) {
+void measure(const SpeedOptions &options) {
   const std::unique_ptr<Tokenizer> tokenizer = openTokenizer(options.tokenizer);
   std::vector<std::string> texts;
   int64_t bytes = 0;
@@ -93,7 +90,7 @@ void encode(const EncodeCommandOptions &options) {
   double shortest = std::numeric_limits<double>::infinity();
   for (int repeat = 0; repeat < options.repeats; ++repeat) {
     double seconds = 0;
-    encoded = encodeTimed(*tokenizer, texts, options, seconds);
+    encoded = encodeTimed(*tokenizer, texts, options.threads, seconds);
     shortest = std::min(shortest, seconds);
   }
   if (!encoded.status.ok())
@@ -104,12 +101,6 @@ void encode(const EncodeCommandOptions &options) {
                                              encoded.ids.size() * sizeof(int32_t)));
         !status.ok())
       failCommand(withExitCode(status, ExitCode::Data));
-  if (options.printsIds) {
-    for (int32_t id : encoded.ids)
-      std::printf("%d ", id);
-    std::printf("\n");
-    return;
-  }
   const double perSecond = static_cast<double>(bytes) * options.threads / std::max(shortest, 1e-9);
   std::printf("%s of text, %s tokens: %.4f s with %d thread%s, %s/s\n", formatBytes(bytes).c_str(),
               formatCount(static_cast<int64_t>(encoded.ids.size())).c_str(), shortest, options.threads,
@@ -118,24 +109,20 @@ void encode(const EncodeCommandOptions &options) {
 
 } // namespace
 
-void addDataEncode(CLI::App &data) {
-  CLI::App *command = data.add_subcommand("encode", "Print the ids of texts, or how fast they are encoded");
-  auto options = std::make_shared<EncodeCommandOptions>();
-  command->add_option("FILE", options->paths, "Text files, each one text; .gz and .zst too")->required();
-  addTokenizerOptions(*command, options->tokenizer);
-  command->add_flag("--ids", options->printsIds, "Print the ids instead of the speed");
-  command->add_option("-o,--output", options->output, "Write the ids as little-endian 32-bit integers");
-  command->add_flag("--read-special", options->encode.readsSpecialTokens,
-                    "Names of special tokens within the text become these tokens");
-  command->add_flag("--add-special", options->encode.addsSpecialTokens,
-                    "Add the tokens that the tokenizer's file puts around a text");
+void addTokenizerSpeed(CLI::App &tokenizer) {
+  CLI::App *command = tokenizer.add_subcommand("speed", "Print how fast texts are encoded");
+  auto options = std::make_shared<SpeedOptions>();
+  command->add_option("FILE", options->tokenizer.tokenizer, "The file of a tokenizer, or bytes")->required();
+  command->add_option("TEXT", options->paths, "Text files, each one text; .gz and .zst too")->required();
+  addTokenizerFileOptions(*command, options->tokenizer);
+  command->add_option("-o,--output", options->output, "Write the ids, as little-endian 32-bit integers");
   command->add_option("--threads", options->threads, "Threads, of which each encodes all texts")
       ->capture_default_str()
       ->check(CLI::Range(1, 1024));
   command->add_option("--repeats", options->repeats, "Times to encode; the shortest counts")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000000));
-  command->callback([options] { encode(*options); });
+  command->callback([options] { measure(*options); });
 }
 
 } // namespace weft
