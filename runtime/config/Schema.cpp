@@ -95,7 +95,8 @@ static bool holds(const Condition &condition, const Config &config) {
   case Condition::Test::Empty:
     break;
   }
-  return renderField(key, &config) == quoteYaml("");
+  const std::string value = renderField(key, &config);
+  return value == quoteYaml("") || value == "[]";
 }
 
 bool isUsed(const Key &key, const Config &config) {

@@ -11,10 +11,10 @@
 
 #include "runtime/comm/Communicator.h"
 #include "runtime/config/Config.h"
-#include "runtime/data/TrainingData.h"
 #include "runtime/exec/Executor.h"
 #include "runtime/tokenizer/Tokenizer.h"
 #include "runtime/train/DataRank.h"
+#include "runtime/train/TokenInputs.h"
 
 #include <memory>
 
@@ -53,7 +53,8 @@ private:
     SequencePart part{0};
     std::vector<int32_t> samples;
   };
-  Input tokens, targets;
+  std::array<Input, kTokenInputs.size()> inputs;
+  SampleScratch scratch;
   HostTensor lossSum, targetTokens;
   DataRank rank;
   int64_t microBatch = 0; ///< samples that one rank takes at once

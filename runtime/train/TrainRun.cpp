@@ -43,7 +43,7 @@ namespace {
 constexpr absl::string_view kRuntimeKeys[] = {
     "checkpoint.",     "eval.",        "metrics.",     "generate.",
     "launch.timeout.", "train.dump.",  "train.spike.", "train.on_nonfinite",
-    "data.train[",     "launch.ranks", "launch.comm",  "launch.check_collectives"};
+    "data.train[",     "data.stages[", "launch.ranks", "launch.comm",  "launch.check_collectives"};
 
 /// A run on its way to the trainers of its ranks, as one process sees it.
 struct Job {

@@ -88,6 +88,9 @@ private:
   absl::Status evaluate();
   absl::Status save();
   absl::Status finish();
+  /// The part of the time of the steps since the last line that this or, of all ranks, the slowest one waited
+  /// for data.
+  absl::StatusOr<double> shareWaited();
   /// Whether any rank was asked to stop.
   absl::StatusOr<bool> anyoneStops();
   bool isEvery(int64_t interval) const;
@@ -112,6 +115,7 @@ private:
   bool lastWasFinite = true;
   double lineSeconds = 0; ///< spent in steps since the last line
   int64_t lineSteps = 0;
+  double waitedBefore = 0; ///< for data, at the last line
   double paceSeconds = 0; ///< of a step, averaged
 };
 
