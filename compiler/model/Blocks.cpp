@@ -43,10 +43,10 @@ Value attend(ModelBuilder &b, const ModelConfig &config, const SequenceContext &
   auto lse = b.type({shape[0], shape[2], shape[1]}, b.builder.getF32Type());
   const double scale = 1.0 / std::sqrt(static_cast<double>(config.headDim));
   return b
-      .create<nn::AttentionOp>(query.getType(), lse, query, key, value, Value(), Value(), sequence.positions,
-                               sequence.positions, Value(), b.builder.getF64FloatAttr(scale),
-                               b.builder.getUnitAttr(), b.builder.getI64IntegerAttr(options.window),
-                               b.builder.getF64FloatAttr(0.0), UnitAttr())
+      .create<nn::AttentionOp>(
+          query.getType(), lse, query, key, value, sequence.segments, sequence.segments, sequence.positions,
+          sequence.positions, Value(), b.builder.getF64FloatAttr(scale), b.builder.getUnitAttr(),
+          b.builder.getI64IntegerAttr(options.window), b.builder.getF64FloatAttr(0.0), UnitAttr())
       .getResult();
 }
 } // namespace

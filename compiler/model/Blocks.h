@@ -15,7 +15,8 @@
 
 namespace weft {
 
-/// Cosine and sine of rotary embedding, f32 [sequence, rotated / 2].
+/// Cosine and sine of rotary embedding, f32 [sequence, rotated / 2]; where samples hold several documents,
+/// [batch, sequence, rotated / 2].
 struct RotaryTable {
   mlir::Value cosine, sine;
 };
@@ -26,6 +27,9 @@ struct SequenceContext {
   /// Of each token, i32 [batch, sequence]; null where attention is computed of the whole sequence, whose
   /// tokens stand in order.
   mlir::Value positions;
+  /// The document of the sample that each token is of, i32 [batch, sequence], and its place in it; null where
+  /// a sample is one document.
+  mlir::Value segments, documentPositions;
 };
 
 /// The tables for positions 0 .. sequence - 1 under the config's scaling. Computed in float64.

@@ -390,8 +390,9 @@ void Checks::checkData() {
       report(stage + ".train", works);
     const bool isLast = i + 1 == stages.size();
     if (isLast && stages[i].tokens != 0)
-      report(stage + ".tokens", absl::StrCat(stages[i].tokens, " tokens of the last stage, which goes on to the "
-                                             "end of the run. Works: leave it out, or add a stage."));
+      report(stage + ".tokens",
+             absl::StrCat(stages[i].tokens, " tokens of the last stage, which goes on to the "
+                                            "end of the run. Works: leave it out, or add a stage."));
     else if (!isLast && stages[i].tokens == 0)
       report(stage + ".tokens", "is missing. Expected an integer: only the last stage goes on to the end of "
                                 "the run.");

@@ -49,8 +49,7 @@ static bool compareElements(const Compared &compared, std::vector<ResumeDifferen
   for (size_t i = 0; i < size; ++i)
     for (const Key &element : *compared.key.elements) {
       const Compared inner = {element, absl::StrCat(compared.path, "[", i, "].", element.path),
-                              saved.at(saved.member, i), current.at(current.member, i),
-                              compared.isCanonical};
+                              saved.at(saved.member, i), current.at(current.member, i), compared.isCanonical};
       if (!compareElements(inner, differences))
         compareKey(inner, differences);
     }

@@ -28,7 +28,8 @@ static const std::vector<Key> &dataSourceKeys() {
 static const std::vector<Key> &stageKeys() {
   static const std::vector<Key> keys = {
       Key("tokens", fieldOf<&StageConfig::tokens>(),
-          "Tokens of the run, padding included, after which the next stage follows, up to a whole sample. The "
+          "Tokens of the run, padding included, after which the next stage follows, up to a whole sample. "
+          "The "
           "last stage has none: it goes on to the end of the run.")
           .unit("tokens")
           .atLeast(1)

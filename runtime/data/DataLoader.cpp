@@ -91,9 +91,9 @@ void DataLoader::fill(Slot &slot, int64_t position, SampleScratch &scratch) cons
       return std::span(rows.get() + static_cast<size_t>(i) * length, length);
     };
     slot.sampleIds[i] = firstSample + i;
-    slot.status = data->read(
-        options.split, firstSample + i,
-        {row(slot.tokens), row(slot.targets), row(slot.segments), row(slot.positions)}, scratch);
+    slot.status =
+        data->read(options.split, firstSample + i,
+                   {row(slot.tokens), row(slot.targets), row(slot.segments), row(slot.positions)}, scratch);
     if (!slot.status.ok())
       return;
   }

@@ -36,11 +36,11 @@ struct DataLoaderOptions {
 /// The buffers of one microbatch of b samples of T tokens, row-major; the caller owns them. Those of segments
 /// and positions are empty where they are not wanted.
 struct Microbatch {
-  std::span<int32_t> tokens;    ///< [b, T]
-  std::span<int32_t> targets;   ///< [b, T]
-  std::span<int64_t> sampleIds; ///< [b]: the number of each sample in the run, the same on every mesh
-  std::span<int32_t> segments;  ///< [b, T] (Sample, TrainingData.h)
-  std::span<int32_t> positions; ///< [b, T]
+  std::span<int32_t> tokens;         ///< [b, T]
+  std::span<int32_t> targets;        ///< [b, T]
+  std::span<int64_t> sampleIds;      ///< [b]: the number of each sample in the run, the same on every mesh
+  std::span<int32_t> segments = {};  ///< [b, T] (Sample, TrainingData.h)
+  std::span<int32_t> positions = {}; ///< [b, T]
 };
 
 class DataLoader {

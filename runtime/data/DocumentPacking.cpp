@@ -56,8 +56,7 @@ DocumentPacking::DocumentPacking(const IndexView &index, std::span<const HeldOut
     : documents(index, ranges), sequenceLength(sequenceLength), sharing(sharing) {
   const int64_t count = documents.count();
   const double each = static_cast<double>(samplesPerWindow) * static_cast<double>(sequenceLength) *
-                      static_cast<double>(count) /
-                      std::max(1.0, static_cast<double>(documents.tokens()));
+                      static_cast<double>(count) / std::max(1.0, static_cast<double>(documents.tokens()));
   const auto size = static_cast<int64_t>(
       std::clamp(each, static_cast<double>(leastDocuments), static_cast<double>(mostDocuments)));
   windows = (count + size - 1) / size;
@@ -88,11 +87,10 @@ int64_t DocumentPacking::pack(const IndexView &index, int64_t window, Scratch &s
     scratch.documents.push_back(document);
     full += document.length / sequenceLength;
     if (whole < document.length)
-      scratch.rests.push_back(
-          {document.document, document.begin + whole, document.length - whole, false});
+      scratch.rests.push_back({document.document, document.begin + whole, document.length - whole, false});
   }
-  return full + (sharing == Sharing::BestFit ? shareByBestFit(scratch)
-                                             : static_cast<int64_t>(scratch.rests.size()));
+  return full +
+         (sharing == Sharing::BestFit ? shareByBestFit(scratch) : static_cast<int64_t>(scratch.rests.size()));
 }
 
 /// Pieces in descending length, each into the sample that it fills best, or into a new one where none has

@@ -26,7 +26,8 @@ struct SamplePiece {
   int64_t document; ///< of the dataset
   int64_t begin;    ///< number of the first token in the stream
   int64_t length;
-  bool goesOn; ///< whether the token behind the last is its target: of the same document, and of the same split
+  bool goesOn; ///< whether the token behind the last is its target: of the same document, and of the same
+               ///< split
 };
 
 /// The documents of a split, cut where it ends; tokens of one document in two sections count as two.

@@ -19,10 +19,9 @@ SampleLayout::SampleLayout(const IndexView &index, const HeldOutSplit &split, Sa
     std::vector<HeldOutSplit::Range> ranges;
     for (int64_t section = 0; section < held.sections(); ++section)
       ranges.push_back(held.range(part, section));
-    packed[static_cast<size_t>(part)].emplace(index, ranges, sequenceLength,
-                                              packing == SamplePacking::Pad
-                                                  ? DocumentPacking::Sharing::None
-                                                  : DocumentPacking::Sharing::BestFit);
+    packed[static_cast<size_t>(part)].emplace(
+        index, ranges, sequenceLength,
+        packing == SamplePacking::Pad ? DocumentPacking::Sharing::None : DocumentPacking::Sharing::BestFit);
   }
 }
 

@@ -41,14 +41,13 @@ absl::Status checkSamples(const IndexedDataset &dataset, const SampleLayout &lay
                           const DataOptions &options) {
   const bool isCut = options.packing == SamplePacking::Split || options.packing == SamplePacking::Documents;
   const int64_t window = isCut ? options.sequenceLength + 1 : 1;
-  const std::string sample =
-      isCut ? absl::StrCat("one sample of ", window, " tokens (data.sequence_length + 1)") : "one sample";
+  const std::string sample = isCut ? absl::StrCat("one sample of ", window, " tokens") : "one sample";
   const int64_t heldOut = layout.split().heldOutTokens();
   std::string held = heldOut == 0 ? "" : absl::StrCat(", of which ", heldOut, " are held out,");
   if (layout.samples(Split::Training) == 0)
-    return absl::InvalidArgumentError(absl::StrCat(dataset.prefix(), ".idx: ", dataset.tokens(), " tokens",
-                                                   held, " are fewer than ", sample,
-                                                   ". Use more text or a shorter sequence."));
+    return absl::InvalidArgumentError(absl::StrCat(
+        dataset.prefix(), ".idx: ", dataset.tokens(), " tokens", held, " are fewer than ", sample,
+        isCut ? " (data.sequence_length + 1)" : "", ". Use more text or a shorter sequence."));
   if (options.validationFraction > 0 && layout.samples(Split::Validation) == 0)
     return absl::InvalidArgumentError(absl::StrCat(
         dataset.prefix(), ".idx: data.validation_fraction ", options.validationFraction, " of ",
@@ -117,15 +116,14 @@ absl::Status TrainingData::addStages(std::span<const DataStage> from) {
     const int64_t count =
         stage.tokens / options.sequenceLength + (stage.tokens % options.sequenceLength != 0 ? 1 : 0);
     if (firstSample > mostSamples - count)
-      return absl::InvalidArgumentError(absl::StrCat("data.stages[", s, "].tokens: ", stage.tokens,
-                                                     " leads beyond 2^50 samples"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("data.stages[", s, "].tokens: ", stage.tokens, " leads beyond 2^50 samples"));
     if (!isLast) {
       const std::vector<int64_t> counts = blend->counts(count);
       for (size_t i = 0; i < opened->size(); ++i)
         given[(*opened)[i]] += counts[i];
     }
-    stages.push_back(
-        {firstSample, *opened, std::move(weights), std::move(firstOfInput), *std::move(blend)});
+    stages.push_back({firstSample, *opened, std::move(weights), std::move(firstOfInput), *std::move(blend)});
     firstSample += count;
   }
   return absl::OkStatus();
@@ -206,8 +204,9 @@ TrainingData::Place TrainingData::place(Split split, int64_t k, SampleScratch &s
   const int64_t count = layouts[static_cast<size_t>(input)].samples(split);
   const int64_t epoch = index / count;
   // Every pass of validation is the first one: the same samples whenever it is run.
-  const uint64_t key = isTraining ? orderKey(options.seed, static_cast<uint64_t>(input), static_cast<uint64_t>(epoch))
-                                  : orderKey(validationSeed, static_cast<uint64_t>(input), 0);
+  const uint64_t key =
+      isTraining ? orderKey(options.seed, static_cast<uint64_t>(input), static_cast<uint64_t>(epoch))
+                 : orderKey(validationSeed, static_cast<uint64_t>(input), 0);
   return {isTraining ? number : 0, input, epoch, KeyedPermutation(key, count)(index % count)};
 }
 

@@ -52,9 +52,9 @@ inline constexpr int32_t kNoTarget = -100;
 /// One sample of T tokens; the caller owns them. What is not wanted is empty.
 struct Sample {
   std::span<int32_t> tokens;
-  std::span<int32_t> targets; ///< the token that follows, or kNoTarget
-  std::span<int32_t> segments;  ///< which document of the sample, from 1; 0: padding
-  std::span<int32_t> positions; ///< from 0 in each segment
+  std::span<int32_t> targets;        ///< the token that follows, or kNoTarget
+  std::span<int32_t> segments = {};  ///< which document of the sample, from 1; 0: padding
+  std::span<int32_t> positions = {}; ///< from 0 in each segment
 };
 
 /// Where a sample comes from, for messages about it.

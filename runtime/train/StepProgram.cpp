@@ -88,9 +88,9 @@ absl::Status StepProgram::bindInputs(const Config &config, int64_t rank) {
     const bool isIds = input.name == "sample_ids";
     const size_t number = tokenInputNamed(input.name);
     if (!isIds && number == kTokenInputs.size())
-      return misfit(absl::StrCat(
-          "program 'step' asks for the input '", input.name,
-          "'; the trainer gives tokens, targets, segments, positions, sample_ids and step"));
+      return misfit(
+          absl::StrCat("program 'step' asks for the input '", input.name,
+                       "'; the trainer gives tokens, targets, segments, positions, sample_ids and step"));
     hasSegments |= input.name == "segments";
     const TensorType expected = isIds ? TensorType{DType::I64, {b}} : TensorType{DType::I32, {b, t}};
     absl::StatusOr<SequencePart> part = bindBatchInput(executable, source, input, rank, expected, true);

@@ -116,7 +116,7 @@ private:
   double lineSeconds = 0; ///< spent in steps since the last line
   int64_t lineSteps = 0;
   double waitedBefore = 0; ///< for data, at the last line
-  double paceSeconds = 0; ///< of a step, averaged
+  double paceSeconds = 0;  ///< of a step, averaged
 };
 
 } // namespace weft

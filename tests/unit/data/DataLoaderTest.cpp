@@ -109,8 +109,7 @@ TEST(DataLoader, ReadsValidation) {
   ASSERT_TRUE((*loader)->read(0, 0, part.view()).ok());
   std::vector<int32_t> tokens(length), targets(length);
   SampleScratch scratch;
-  ASSERT_TRUE(
-      data->read(Split::Validation, 0, {.tokens = tokens, .targets = targets}, scratch).ok());
+  ASSERT_TRUE(data->read(Split::Validation, 0, {.tokens = tokens, .targets = targets}, scratch).ok());
   EXPECT_TRUE(std::equal(tokens.begin(), tokens.end(), part.tokens.begin()));
 }
 
