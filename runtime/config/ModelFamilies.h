@@ -11,6 +11,7 @@
 
 #include "runtime/config/Config.h"
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,14 +19,14 @@ namespace weft {
 
 /// A key and a value as they would be written; of a spelling, a name and the key that it means.
 struct FamilyValue {
-  std::string_view key, value;
+  std::string key, value;
 };
 
 struct FamilyTraits {
   ModelFamily family;
-  std::string_view name, doc;
+  std::string name, doc;
   /// The keys that it takes beside those that all families take; `rope_scaling` stands for its section.
-  std::vector<std::string_view> keys;
+  std::vector<std::string> keys;
   /// What transformers takes for a key that is not given, where that is not the schema's own default.
   std::vector<FamilyValue> defaults;
   /// Whether attention of this layer sees a window alone, where `layer_types` does not say; null where the

@@ -47,7 +47,7 @@ static constexpr FixedKey fixedKeys[] = {
 static constexpr const char *noneKeys[] = {"sliding_window"};
 
 /// A scalar as it would be written.
-static ConfigNode scalarNode(std::string_view text, Origin origin) {
+static ConfigNode scalarNode(const std::string &text, Origin origin) {
   ConfigNode node;
   node.kind = ConfigNode::Kind::Scalar;
   node.text = text;
@@ -56,7 +56,7 @@ static ConfigNode scalarNode(std::string_view text, Origin origin) {
 }
 
 /// Whether two scalars are the same text or the same number.
-static bool sameValue(const ConfigNode &node, std::string_view value) {
+static bool sameValue(const ConfigNode &node, const std::string &value) {
   if (node.kind != ConfigNode::Kind::Scalar)
     return false;
   if (node.text == value)

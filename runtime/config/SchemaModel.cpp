@@ -23,7 +23,7 @@ static std::vector<Key> sizeKeys() {
                     "The architecture; `model_type` is the same key.")
                     .required();
   for (const FamilyTraits &traits : modelFamilies())
-    family.choice(std::string(traits.name), std::string(traits.doc));
+    family.choice(traits.name, traits.doc);
   add("hidden_size", fieldOf<&Config::model, &ModelConfig::hiddenSize>(), "Width of the residual stream.")
       .required()
       .atLeast(1)

@@ -104,7 +104,7 @@ std::string bannerLine(const Config &config, const std::vector<Executable> &part
   const Target &target = parts.front().target;
   return absl::StrFormat("weft %s   %s %s parameters   %s   %s   %s, %d thread%s%s", WEFT_VERSION,
                          config.model.program.empty() ? traitsOf(config.model.family).name
-                                                      : std::string_view(config.model.program),
+                                                      : config.model.program,
                          countText(parameterCount(parts)), describeRanks(config.parallel),
                          recipeText(config.precision.recipe), target.instructionSet, target.threads,
                          target.threads == 1 ? "" : "s", config.parallel.ranks() == 1 ? "" : " each");
