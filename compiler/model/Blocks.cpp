@@ -60,8 +60,8 @@ Value attend(ModelBuilder &b, const ModelConfig &config, const SequenceContext &
   if (sequence.cache)
     attended = attendThroughCache(b, *sequence.cache, attended);
   return b
-      .create<nn::AttentionOp>(query.getType(), lse, query, attended.key, attended.value, Value(), Value(),
-                               attended.queryPositions, attended.keyPositions, Value(),
+      .create<nn::AttentionOp>(query.getType(), lse, query, attended.key, attended.value, sequence.segments,
+                               sequence.segments, attended.queryPositions, attended.keyPositions, Value(),
                                b.builder.getF64FloatAttr(scale), b.builder.getUnitAttr(),
                                b.builder.getI64IntegerAttr(options.window),
                                b.builder.getF64FloatAttr(options.softcap), UnitAttr())

@@ -18,7 +18,8 @@
 
 namespace weft {
 
-/// Cosine and sine of rotary embedding, f32 [sequence, rotated / 2].
+/// Cosine and sine of rotary embedding, f32 [sequence, rotated / 2]; where samples hold several documents,
+/// [batch, sequence, rotated / 2].
 struct RotaryTable {
   mlir::Value cosine, sine;
 };
@@ -36,6 +37,9 @@ struct SequenceContext {
   int64_t seed = 0;
   /// In generation, the keys and values that are kept.
   std::optional<KeyValueCache> cache = {};
+  /// The document of the sample that each token is of, i32 [batch, sequence], and its place in it; null where
+  /// a sample is one document.
+  mlir::Value segments, documentPositions;
 };
 
 /// The tables for positions 0 .. sequence - 1 under the config's scaling, or for those from `first`, an i64

@@ -32,12 +32,45 @@ private:
   }
   /// Samples of a microbatch, over all data ranks.
   int64_t batch() const { return config.train.microBatch * config.parallel.dataRanks(); }
+  /// What a program takes of each sample.
+  struct SampleInputs {
+    SmallVector<StringRef> names;
+    SmallVector<Type> types;
+  };
+  SampleInputs sampleInputs() {
+    SampleInputs inputs = {{"tokens", "targets"}, {}};
+    if (config.data.hasSegments())
+      inputs.names.append({"segments", "positions"});
+    inputs.types.assign(inputs.names.size(), batchType(i32));
+    return inputs;
+  }
   /// For attention on tokens [batch, sequence]: positions where ranks compute it for a part of the queries.
   SequenceContext sequenceOf(ArrayRef<RotaryTable> tables, Value tokens) {
     const ContextConfig &parts = config.parallel.context;
     bool areApart = parts.size > 1 && parts.method != ContextMethod::AllToAll;
-    return {llvm::to_vector_of<RotaryTable, 2>(tables),
-            areApart ? b.iota(nn::tensorType(tokens).getShape(), i32, 1) : Value()};
+    SequenceContext sequence;
+    sequence.tables.assign(tables.begin(), tables.end());
+    if (areApart)
+      sequence.positions = b.iota(nn::tensorType(tokens).getShape(), i32, 1);
+    return sequence;
+  }
+  /// The same for samples as sampleInputs() has them: attention compares places in the sample, which ascend,
+  /// and segments; rotation is by the place in the document.
+  SequenceContext sequenceOf(ArrayRef<RotaryTable> tables, ValueRange samples) {
+    SequenceContext sequence = sequenceOf(tables, samples[0]);
+    if (!config.data.hasSegments())
+      return sequence;
+    sequence.segments = samples[2];
+    sequence.documentPositions = samples[3];
+    auto scope = b.scope("rotary");
+    SmallVector<int64_t> shape(nn::tensorType(samples[3]).getShape());
+    auto rows = [&](Value table) {
+      SmallVector<int64_t> whole = {shape[0], shape[1], nn::tensorType(table).getDimSize(1)};
+      return b.create<nn::GatherOp>(b.type(whole, f32), table, samples[3]).getResult();
+    };
+    for (RotaryTable &table : sequence.tables)
+      table = {rows(table.cosine), rows(table.sine)};
+    return sequence;
   }
   RankedTensorType scalar(Type element) { return RankedTensorType::get({}, element); }
 
@@ -86,8 +119,12 @@ private:
 
 void ProgramsBuilder::buildStep() {
   int64_t microbatches = config.microBatches(), sequence = config.data.sequenceLength;
-  SmallVector<Type> parts = {batchType(i32), batchType(i32), RankedTensorType::get({batch()}, i64),
-                             scalar(i64)};
+  SampleInputs samples = sampleInputs();
+  const size_t sampleCount = samples.names.size();
+  SmallVector<Type> parts = samples.types;
+  parts.append({RankedTensorType::get({batch()}, i64), scalar(i64)});
+  SmallVector<StringRef> inputNames = samples.names;
+  inputNames.append({"sample_ids", "step"});
   SmallVector<Type> whole;
   for (Type part : ArrayRef<Type>(parts).drop_back()) {
     SmallVector<int64_t> shape(cast<RankedTensorType>(part).getShape());
@@ -97,8 +134,7 @@ void ProgramsBuilder::buildStep() {
   whole.push_back(parts.back());
 
   builder.setInsertionPointToEnd(module.getBody());
-  auto step = b.create<nn::StepOp>("step", microbatches,
-                                   builder.getStrArrayAttr({"tokens", "targets", "sample_ids", "step"}));
+  auto step = b.create<nn::StepOp>("step", microbatches, builder.getStrArrayAttr(inputNames));
   step->setAttr("objective", builder.getStringAttr("objective"));
   step->setAttr("denominator", builder.getI64IntegerAttr(0));
 
@@ -117,12 +153,12 @@ void ProgramsBuilder::buildStep() {
   for (auto [index, table] : llvm::enumerate(tables))
     table = {microbatch->getArgument(firstTable + 2 * index),
              microbatch->getArgument(firstTable + 2 * index + 1)};
-  Value tokens = microbatch->getArgument(0);
-  SequenceContext context = sequenceOf(tables, tokens);
-  context.sampleIds = microbatch->getArgument(2);
-  context.step = microbatch->getArgument(3);
+  ValueRange taken = microbatch->getArguments().take_front(sampleCount);
+  SequenceContext context = sequenceOf(tables, taken);
+  context.sampleIds = microbatch->getArgument(sampleCount);
+  context.step = microbatch->getArgument(sampleCount + 1);
   context.seed = config.train.seed;
-  Losses losses = lossHead(buildModel(b, config.model, context, tokens), microbatch->getArgument(1));
+  Losses losses = lossHead(buildModel(b, config.model, context, taken[0]), taken[1]);
   SmallVector<StringRef> names = {"objective", "loss_sum"};
   Value lossSum = b.sumAll(losses.loss), objective = lossSum;
   SmallVector<Value> carried = {objective, lossSum};
@@ -170,12 +206,16 @@ func::FuncOp ProgramsBuilder::beginFunction(StringRef name, ArrayRef<std::pair<S
 }
 
 void ProgramsBuilder::buildEvaluate() {
-  auto function = beginFunction("evaluate", {{"tokens", batchType(i32)}, {"targets", batchType(i32)}},
-                                {{"loss_sum", scalar(f64)}, {"target_tokens", scalar(i64)}});
-  Value targets = function.getArgument(1);
+  SampleInputs samples = sampleInputs();
+  SmallVector<std::pair<StringRef, Type>> arguments;
+  for (auto [name, type] : llvm::zip_equal(samples.names, samples.types))
+    arguments.emplace_back(name, type);
+  auto function =
+      beginFunction("evaluate", arguments, {{"loss_sum", scalar(f64)}, {"target_tokens", scalar(i64)}});
+  ValueRange taken = function.getArguments();
+  Value targets = taken[1];
   SmallVector<RotaryTable, 2> tables = buildRotaryTables(b, config.model, config.data.sequenceLength);
-  Value tokens = function.getArgument(0);
-  Losses losses = lossHead(buildModel(b, config.model, sequenceOf(tables, tokens), tokens), targets);
+  Losses losses = lossHead(buildModel(b, config.model, sequenceOf(tables, taken), taken[0]), targets);
   Value lossSum = b.sumAll(losses.loss, f64);
   if (config.train.reduction == ReductionKind::Canonical)
     lossSum = b.create<nn::LeafOp>(lossSum.getType(), lossSum);

@@ -17,11 +17,11 @@ namespace weft {
 /// Builds the module of a job, or parses `model.program`. Null, with a diagnostic, when that file is not a
 /// program.
 ///
-/// step:     inputs tokens, targets i32 [micro_batch, sequence], sample_ids i64 [micro_batch], each per
-/// microbatch;
-///           step i64. Objective: the sum over target tokens of loss and z_loss. Outputs: loss, the
-///           cross-entropy per target token of the global batch; z_loss where it is wanted; target_tokens.
-/// evaluate: tokens, targets -> loss_sum f64, target_tokens i64.
+/// step:     inputs tokens, targets and, where data.packing keeps documents apart, segments, positions i32
+///           [micro_batch, sequence], sample_ids i64 [micro_batch], each per microbatch; step i64. Objective:
+///           the sum over target tokens of loss and z_loss. Outputs: loss, the cross-entropy per target token
+///           of the global batch; z_loss where it is wanted; target_tokens.
+/// evaluate: tokens, targets, segments, positions as in step -> loss_sum f64, target_tokens i64.
 /// prefill:  tokens i32 [1, sequence], position i64 -> logits f32 [vocabulary] of the token after `position`.
 ///           Keys and values of all positions are left in caches.
 /// decode:   token i32 [1, 1], position i64 -> logits of the token after it. Its key and value are written to

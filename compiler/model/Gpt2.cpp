@@ -68,7 +68,7 @@ Value feedForward(ModelBuilder &b, const ModelConfig &config, const SequenceCont
 } // namespace
 
 Value buildGpt2(ModelBuilder &b, const ModelConfig &config, const SequenceContext &sequence, Value tokens) {
-  Value positions = sequence.positions;
+  Value positions = sequence.documentPositions ? sequence.documentPositions : sequence.positions;
   if (!positions)
     positions = b.iota(nn::tensorType(tokens).getShape(), b.builder.getI32Type(), 1);
   Value x = lookUp(b, config, "transformer.wte", config.vocabSize, {.tensorDimension = 0}, tokens);

@@ -140,14 +140,29 @@ struct DataSource {
   bool operator==(const DataSource &) const = default;
 };
 
-enum class Packing : int { Split };
+/// A part of the run that mixes sources of its own.
+struct StageConfig {
+  /// Of the run, before the next stage; 0: this one is the last.
+  int64_t tokens = 0;
+  std::vector<DataSource> train;
+
+  bool operator==(const StageConfig &) const = default;
+};
+
+/// How documents become samples.
+enum class Packing : int { Split, Documents, BestFit, Pad };
 
 struct DataConfig {
+  /// Either this or `stages`.
   std::vector<DataSource> train;
+  std::vector<StageConfig> stages;
   double validationFraction = 0.01;
   /// Tokens of one sample.
   int64_t sequenceLength = 0;
   Packing packing = Packing::Split;
+
+  /// Whether samples say which document a token is of: programs then take `segments` and `positions`.
+  bool hasSegments() const { return packing != Packing::Split; }
 
   bool operator==(const DataConfig &) const = default;
 };

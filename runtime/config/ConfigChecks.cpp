@@ -380,8 +380,23 @@ void Checks::checkSchedule() {
 }
 
 void Checks::checkData() {
-  if (config.data.train.empty())
-    report("data.train", "the list is empty. Works: at least one {path: FILE}.");
+  const char *const works = "the list is empty. Works: at least one {path: FILE}.";
+  const std::vector<StageConfig> &stages = config.data.stages;
+  if (stages.empty() && config.data.train.empty())
+    report("data.train", works);
+  for (size_t i = 0; i < stages.size(); ++i) {
+    const std::string stage = absl::StrCat("data.stages[", i, "]");
+    if (stages[i].train.empty())
+      report(stage + ".train", works);
+    const bool isLast = i + 1 == stages.size();
+    if (isLast && stages[i].tokens != 0)
+      report(stage + ".tokens",
+             absl::StrCat(stages[i].tokens, " tokens of the last stage, which goes on to the "
+                                            "end of the run. Works: leave it out, or add a stage."));
+    else if (!isLast && stages[i].tokens == 0)
+      report(stage + ".tokens", "is missing. Expected an integer: only the last stage goes on to the end of "
+                                "the run.");
+  }
 }
 
 void Checks::checkDump() {

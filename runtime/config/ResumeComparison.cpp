@@ -47,10 +47,12 @@ static bool compareElements(const Compared &compared, std::vector<ResumeDifferen
   if (size != current.size(current.member))
     return false;
   for (size_t i = 0; i < size; ++i)
-    for (const Key &element : *compared.key.elements)
-      compareKey({element, absl::StrCat(compared.path, "[", i, "].", element.path), saved.at(saved.member, i),
-                  current.at(current.member, i), compared.isCanonical},
-                 differences);
+    for (const Key &element : *compared.key.elements) {
+      const Compared inner = {element, absl::StrCat(compared.path, "[", i, "].", element.path),
+                              saved.at(saved.member, i), current.at(current.member, i), compared.isCanonical};
+      if (!compareElements(inner, differences))
+        compareKey(inner, differences);
+    }
   return true;
 }
 

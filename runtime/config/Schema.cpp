@@ -95,7 +95,8 @@ static bool holds(const Condition &condition, const Config &config) {
   case Condition::Test::Empty:
     break;
   }
-  return renderField(key, &config) == quoteYaml("");
+  const std::string value = renderField(key, &config);
+  return value == quoteYaml("") || value == "[]";
 }
 
 bool isUsed(const Key &key, const Config &config) {
@@ -269,17 +270,18 @@ const std::vector<Section> &configSections() {
   return sections;
 }
 
-const Key *findKey(const std::string &path) {
-  for (const Key &key : configSchema()) {
+static const Key *findAmong(const std::vector<Key> &keys, const std::string &path) {
+  for (const Key &key : keys) {
     if (key.path == path)
       return &key;
     std::string prefix = key.path + "[].";
     if (key.elements && path.compare(0, prefix.size(), prefix) == 0)
-      for (const Key &element : *key.elements)
-        if (element.path == path.substr(prefix.size()))
-          return &element;
+      if (const Key *found = findAmong(*key.elements, path.substr(prefix.size())))
+        return found;
   }
   return nullptr;
 }
+
+const Key *findKey(const std::string &path) { return findAmong(configSchema(), path); }
 
 } // namespace weft

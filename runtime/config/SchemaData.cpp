@@ -39,6 +39,25 @@ static const std::vector<Key> &specialTokenKeys() {
   return keys;
 }
 
+/// The keys of one map of data.stages.
+static const std::vector<Key> &stageKeys() {
+  static const std::vector<Key> keys = {
+      Key("tokens", fieldOf<&StageConfig::tokens>(),
+          "Tokens of the run, padding included, after which the next stage follows, up to a whole sample. "
+          "The "
+          "last stage has none: it goes on to the end of the run.")
+          .unit("tokens")
+          .atLeast(1)
+          .atMost(9007199254740992)
+          .mustStay("the samples of each step would be others"),
+      Key("train", fieldOf<&StageConfig::train>(), "The sources that are mixed, as in data.train.")
+          .elementKeys(dataSourceKeys())
+          .required()
+          .mustStay("the samples of each step would be others"),
+  };
+  return keys;
+}
+
 static void addTokenizerKeys(std::vector<Key> &keys) {
   const auto add = [&](std::string name, FieldBinding binding, std::string doc) -> Key & {
     return keys.emplace_back("tokenizer." + name, binding, std::move(doc))
@@ -72,7 +91,13 @@ static void addDataKeys(std::vector<Key> &keys) {
       Key("data.train", fieldOf<&Config::data, &DataConfig::train>(), "The sources that are mixed.")
           .elementKeys(dataSourceKeys())
           .required()
+          .usedWithout("data.stages")
           .mustStay(otherData));
+  keys.push_back(Key("data.stages", fieldOf<&Config::data, &DataConfig::stages>(),
+                     "What is mixed one after the other, in place of data.train: as for annealing. A source "
+                     "that several stages name goes on in each where it was.")
+                     .elementKeys(stageKeys())
+                     .mustStay(otherData));
   keys.push_back(Key("data.validation_fraction", fieldOf<&Config::data, &DataConfig::validationFraction>(),
                      "Part of each source that is held out for evaluation; 0: none.")
                      .atLeast(0)
@@ -88,6 +113,11 @@ static void addDataKeys(std::vector<Key> &keys) {
   keys.push_back(
       Key("data.packing", fieldOf<&Config::data, &DataConfig::packing>(), "How documents become samples.")
           .choice("split", "documents are joined, an end-of-document token after each, and cut into samples")
+          .choice("documents", "as split, and each document is alone: attention ends and positions begin at "
+                               "its border, and its last token has no target")
+          .choice("best_fit", "documents that fit into a sample stay whole: samples are filled with those "
+                              "that fill them best; each document is alone")
+          .choice("pad", "a document a sample, and padding; longer ones are cut")
           .mustStay(otherData));
 }
 

@@ -147,7 +147,7 @@ static void appendRow(std::string &text, const std::string &name, const Key &key
     absl::StrAppend(&meaning, "<br>`", choice.name, "`: ", choice.doc);
   // What holds for a whole section is said in its text.
   for (const Condition &condition : key.conditions)
-    if (condition.test != Condition::Test::Empty)
+    if (condition.path != "model.program")
       absl::StrAppend(&meaning, "<br>Only ", condition.phrase(), ".");
   std::string type = key.choices.empty() ? typeWithUnit(key)
                      : key.isNameOrFile  ? "a name, or file:PATH"

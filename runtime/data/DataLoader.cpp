@@ -56,8 +56,8 @@ DataLoader::DataLoader(std::shared_ptr<const TrainingData> data, const DataLoade
       nextPosition(options.firstStep * perStep) {
   int64_t tokens = options.microBatch * this->data->sequenceLength();
   for (Slot &slot : ring) {
-    slot.tokens.reset(new int32_t[tokens]);
-    slot.targets.reset(new int32_t[tokens]);
+    for (std::unique_ptr<int32_t[]> *rows : {&slot.tokens, &slot.targets, &slot.segments, &slot.positions})
+      rows->reset(new int32_t[tokens]);
     slot.sampleIds.reset(new int64_t[options.microBatch]);
   }
   thread = std::thread([this] { readAhead(); });
@@ -73,11 +73,11 @@ DataLoader::~DataLoader() {
 }
 
 int64_t DataLoader::bufferBytes(int64_t sequenceLength, const DataLoaderOptions &options) {
-  int64_t sampleBytes = 2 * sequenceLength * static_cast<int64_t>(sizeof(int32_t)) + sizeof(int64_t);
+  int64_t sampleBytes = 4 * sequenceLength * static_cast<int64_t>(sizeof(int32_t)) + sizeof(int64_t);
   return options.prefetch * options.microBatch * sampleBytes;
 }
 
-void DataLoader::fill(Slot &slot, int64_t position) const {
+void DataLoader::fill(Slot &slot, int64_t position, SampleScratch &scratch) const {
   int64_t step = position / perStep;
   int64_t microbatch = position % perStep;
   int64_t firstSample = step * options.globalBatch +
@@ -87,16 +87,20 @@ void DataLoader::fill(Slot &slot, int64_t position) const {
   slot.position = position;
   slot.status = absl::OkStatus();
   for (int64_t i = 0; i < options.microBatch; ++i) {
-    std::span<int32_t> tokens(slot.tokens.get() + i * length, length);
-    std::span<int32_t> targets(slot.targets.get() + i * length, length);
+    auto row = [&](const std::unique_ptr<int32_t[]> &rows) {
+      return std::span(rows.get() + static_cast<size_t>(i) * length, length);
+    };
     slot.sampleIds[i] = firstSample + i;
-    slot.status = data->read(options.split, firstSample + i, tokens, targets);
+    slot.status =
+        data->read(options.split, firstSample + i,
+                   {row(slot.tokens), row(slot.targets), row(slot.segments), row(slot.positions)}, scratch);
     if (!slot.status.ok())
       return;
   }
 }
 
 void DataLoader::readAhead() {
+  SampleScratch scratch;
   std::unique_lock lock(mutex);
   while (true) {
     changed.wait(lock, [this] { return stopping || ready < ring.size(); });
@@ -106,7 +110,7 @@ void DataLoader::readAhead() {
     int64_t position = underway = nextPosition++;
     int64_t restartsBefore = restarts;
     lock.unlock();
-    fill(slot, position);
+    fill(slot, position, scratch);
     lock.lock();
     if (restarts != restartsBefore)
       continue;
@@ -119,8 +123,10 @@ void DataLoader::readAhead() {
 absl::Status DataLoader::read(int64_t step, int64_t microbatch, const Microbatch &out) {
   size_t samples = static_cast<size_t>(options.microBatch);
   size_t tokens = samples * static_cast<size_t>(data->sequenceLength());
+  auto isGiven = [&](std::span<int32_t> rows) { return rows.empty() || rows.size() == tokens; };
   if (step < 0 || microbatch < 0 || microbatch >= perStep || out.tokens.size() != tokens ||
-      out.targets.size() != tokens || out.sampleIds.size() != samples)
+      out.targets.size() != tokens || out.sampleIds.size() != samples || !isGiven(out.segments) ||
+      !isGiven(out.positions))
     return absl::InvalidArgumentError(absl::StrCat("microbatch ", microbatch, " of step ", step,
                                                    ": a step has ", perStep, " microbatches of ", samples,
                                                    " samples and ", tokens, " tokens"));
@@ -143,6 +149,8 @@ absl::Status DataLoader::read(int64_t step, int64_t microbatch, const Microbatch
   lock.unlock();
   std::copy_n(slot.tokens.get(), tokens, out.tokens.data());
   std::copy_n(slot.targets.get(), tokens, out.targets.data());
+  std::copy_n(slot.segments.get(), out.segments.size(), out.segments.data());
+  std::copy_n(slot.positions.get(), out.positions.size(), out.positions.data());
   std::copy_n(slot.sampleIds.get(), samples, out.sampleIds.data());
   absl::Status status = slot.status;
   lock.lock();

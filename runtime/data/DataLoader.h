@@ -33,11 +33,14 @@ struct DataLoaderOptions {
   int64_t prefetch = 2;  ///< microbatches read ahead, at least 1
 };
 
-/// The buffers of one microbatch of b samples of T tokens, row-major; the caller owns them.
+/// The buffers of one microbatch of b samples of T tokens, row-major; the caller owns them. Those of segments
+/// and positions are empty where they are not wanted.
 struct Microbatch {
-  std::span<int32_t> tokens;    ///< [b, T]
-  std::span<int32_t> targets;   ///< [b, T]
-  std::span<int64_t> sampleIds; ///< [b]: the number of each sample in the run, the same on every mesh
+  std::span<int32_t> tokens;         ///< [b, T]
+  std::span<int32_t> targets;        ///< [b, T]
+  std::span<int64_t> sampleIds;      ///< [b]: the number of each sample in the run, the same on every mesh
+  std::span<int32_t> segments = {};  ///< [b, T] (Sample, TrainingData.h)
+  std::span<int32_t> positions = {}; ///< [b, T]
 };
 
 class DataLoader {
@@ -67,12 +70,11 @@ private:
   struct Slot {
     int64_t position = 0;
     absl::Status status;
-    std::unique_ptr<int32_t[]> tokens;
-    std::unique_ptr<int32_t[]> targets;
+    std::unique_ptr<int32_t[]> tokens, targets, segments, positions;
     std::unique_ptr<int64_t[]> sampleIds;
   };
   void readAhead();
-  void fill(Slot &slot, int64_t position) const;
+  void fill(Slot &slot, int64_t position, SampleScratch &scratch) const;
 
   std::shared_ptr<const TrainingData> data;
   DataLoaderOptions options;

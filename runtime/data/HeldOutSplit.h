@@ -30,14 +30,17 @@ public:
   int64_t heldOutTokens() const;
   int64_t sections() const { return sectionCount; }
 
-private:
+  /// Tokens [begin, end) of the stream.
   struct Range {
     int64_t begin;
     int64_t end;
   };
+  /// What a section gives to a split.
+  Range range(Split split, int64_t section) const;
+
+private:
   Range section(int64_t index) const;
   int64_t heldOutOf(Range section) const;
-  Range range(Split split, int64_t section) const;
   int64_t samplesIn(Range range) const;
 
   int64_t tokens;

@@ -128,6 +128,11 @@ TokenType tokenTypeFor(int32_t vocabularySize) {
 
 int64_t IndexView::sequenceStart(int64_t i) const { return load<int64_t>(pointers, i) / byteSize(type); }
 
+int64_t IndexView::documentStart(int64_t d) const {
+  const int64_t sequence = documentBegin(d);
+  return sequence < sequenceCount ? sequenceStart(sequence) : tokenCount;
+}
+
 int64_t IndexView::documentOfToken(int64_t token) const {
   // The last document whose first token is not beyond `token`; empty documents before it share that first
   // token.

@@ -46,6 +46,8 @@ public:
   int64_t sequenceStart(int64_t i) const;
   /// First sequence of document d; documentBegin(documents()) is sequences().
   int64_t documentBegin(int64_t d) const { return load<int64_t>(documentIndices, d); }
+  /// The number of the first token of document d; documentStart(documents()) is tokens().
+  int64_t documentStart(int64_t d) const;
   /// The document that holds token `token` of the dataset, 0 <= token < tokens().
   int64_t documentOfToken(int64_t token) const;
 

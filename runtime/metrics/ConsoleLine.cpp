@@ -14,6 +14,9 @@
 
 namespace weft {
 
+/// A smaller part of the time is not worth a word.
+static constexpr double kShownWait = 0.01;
+
 std::string formatStepLine(const StepMetrics &metrics, int64_t totalSteps, double secondsLeft) {
   std::string total = absl::StrCat(totalSteps);
   std::string line = absl::StrFormat("step %*d/%s  loss %.4f", static_cast<int>(total.size()), metrics.step,
@@ -24,6 +27,8 @@ std::string formatStepLine(const StepMetrics &metrics, int64_t totalSteps, doubl
                         formatCount(std::llround(metrics.tokensPerSecond)));
   if (metrics.mfu)
     absl::StrAppendFormat(&line, "  mfu %.1f%%", *metrics.mfu * 100);
+  if (metrics.dataWait && *metrics.dataWait >= kShownWait)
+    absl::StrAppendFormat(&line, "  data_wait %.0f%%", *metrics.dataWait * 100);
   absl::StrAppendFormat(&line, "  mem %s  eta %s", formatBytes(metrics.memoryBytes),
                         formatDuration(secondsLeft));
   return line;

@@ -55,6 +55,7 @@ template <typename Metrics, typename Visit> void forEachMember(Metrics &metrics,
   visit("lr", metrics.learningRate);
   visit("tokens_per_second", metrics.tokensPerSecond);
   visit("mfu", metrics.mfu);
+  visit("data_wait", metrics.dataWait);
   visit("memory_bytes", metrics.memoryBytes);
   visit("resident_bytes", metrics.residentBytes);
   visit("consumed_tokens", metrics.consumedTokens);

@@ -28,6 +28,7 @@ struct StepMetrics {
   double learningRate = 0;       ///< of this step
   double tokensPerSecond = 0;
   std::optional<double> mfu;                          ///< model FLOP/s over the peak of the machine, 0 to 1
+  std::optional<double> dataWait;                     ///< part of the time that steps waited for data, 0 to 1
   int64_t memoryBytes = 0;                            ///< peak of the memory plan
   int64_t residentBytes = 0;                          ///< anonymous and shared memory of this process
   int64_t consumedTokens = 0;                         ///< since step 1

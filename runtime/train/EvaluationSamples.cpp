@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <numeric>
 #include <system_error>
 #include <utility>
 
@@ -21,8 +22,8 @@ public:
       : data(std::move(data)), size(std::min(most, this->data->samples(Split::Validation))) {}
 
   int64_t count() const override { return size; }
-  absl::Status read(int64_t k, std::span<int32_t> tokens, std::span<int32_t> targets) const override {
-    return data->read(Split::Validation, k, tokens, targets);
+  absl::Status read(int64_t k, const Sample &sample, SampleScratch &scratch) const override {
+    return data->read(Split::Validation, k, sample, scratch);
   }
 
 private:
@@ -65,8 +66,10 @@ public:
     return behindFirst <= 0 ? 1 : 1 + (behindFirst + stride - 1) / stride;
   }
 
-  /// The targets of window k are the file's tokens from k * stride on, its inputs those before them.
-  absl::Status read(int64_t k, std::span<int32_t> tokens, std::span<int32_t> targets) const override {
+  /// The targets of window k are the file's tokens from k * stride on, its inputs those before them. A window
+  /// is one segment: a model sees what is before a token in the file, as it does in generation.
+  absl::Status read(int64_t k, const Sample &sample, SampleScratch &) const override {
+    const std::span<int32_t> tokens = sample.tokens, targets = sample.targets;
     const int64_t begin = k * stride;
     const auto present = static_cast<size_t>(std::min(length, dataset.tokens() - begin));
     if (absl::Status status = dataset.read(begin, targets.first(present), vocabularySize); !status.ok())
@@ -82,6 +85,9 @@ public:
     std::fill(targets.begin() + static_cast<int64_t>(present), targets.end(), kNoTarget);
     if (k > 0)
       std::fill_n(targets.begin(), length - stride, kNoTarget);
+    for (size_t i = 0; i < sample.segments.size(); ++i)
+      sample.segments[i] = i < present ? 1 : 0;
+    std::iota(sample.positions.begin(), sample.positions.end(), 0);
     return absl::OkStatus();
   }
 

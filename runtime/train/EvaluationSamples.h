@@ -25,13 +25,10 @@ namespace weft {
 
 class EvaluationSamples {
 public:
-  /// A target that is no token: programs count what is in the vocabulary.
-  static constexpr int32_t kNoTarget = -1;
-
   virtual ~EvaluationSamples() = default;
   virtual int64_t count() const = 0;
-  /// Sample `k` below count(): tokens, and what follows each of them or kNoTarget.
-  virtual absl::Status read(int64_t k, std::span<int32_t> tokens, std::span<int32_t> targets) const = 0;
+  /// Sample `k` below count().
+  virtual absl::Status read(int64_t k, const Sample &sample, SampleScratch &scratch) const = 0;
   /// Bytes of the text that all targets stand for, where more is known than the bytes of each.
   virtual std::optional<int64_t> textBytes() const { return std::nullopt; }
 };

@@ -34,29 +34,32 @@ absl::StatusOr<Evaluator> Evaluator::bind(Executor &executor, Communicator &comm
   evaluator.communicator = &communicator;
   evaluator.rank = dataRankOf(executor.executable().mesh, communicator.rank());
   evaluator.program = *program;
-  const std::pair<const char *, Input *> inputs[] = {{"tokens", &evaluator.tokens},
-                                                     {"targets", &evaluator.targets}};
   const TensorType expected = {DType::I32, {config.train.microBatch, config.data.sequenceLength}};
   const Program &source = executor.executable().programs[program->index];
-  for (auto [name, bound] : inputs) {
-    bound->samples.resize(static_cast<size_t>(expected.elements()));
-    absl::StatusOr<HostTensor> found = executor.input(*program, name);
-    if (!found.ok()) { // another stage of a pipeline reads it
-      if (executor.executable().mesh.pipelineRanks() > 1)
-        continue;
+  for (Input &bound : evaluator.inputs)
+    bound.samples.resize(static_cast<size_t>(expected.elements()));
+  for (const ProgramInput &input : source.inputs) {
+    const size_t number = tokenInputNamed(input.name);
+    if (number == kTokenInputs.size())
+      return withExitCode(absl::FailedPreconditionError(
+                              absl::StrCat("program 'evaluate' asks for the input '", input.name,
+                                           "'; the trainer gives tokens, targets, segments and positions")),
+                          ExitCode::Config);
+    Input &bound = evaluator.inputs[number];
+    absl::StatusOr<HostTensor> found = executor.input(*program, input.name);
+    if (!found.ok())
       return withExitCode(found.status(), ExitCode::Config);
-    }
-    bound->tensor = *found;
-    for (const ProgramInput &input : source.inputs) {
-      if (input.name != name)
-        continue;
-      absl::StatusOr<SequencePart> part =
-          bindBatchInput(executor.executable(), source, input, communicator.rank(), expected, false);
-      if (!part.ok())
-        return part.status();
-      bound->part = *part;
-    }
+    bound.tensor = *found;
+    absl::StatusOr<SequencePart> part =
+        bindBatchInput(executor.executable(), source, input, communicator.rank(), expected, false);
+    if (!part.ok())
+      return part.status();
+    bound.part = *part;
   }
+  for (size_t number : {0, 1}) // of a pipeline other stages may read them
+    if (!evaluator.inputs[number].tensor.type && executor.executable().mesh.pipelineRanks() == 1)
+      return withExitCode(executor.input(*program, std::string(kTokenInputs[number].name)).status(),
+                          ExitCode::Config);
   const std::pair<const char *, HostTensor *> outputs[] = {{"loss_sum", &evaluator.lossSum},
                                                            {"target_tokens", &evaluator.targetTokens}};
   for (auto [name, tensor] : outputs) {
@@ -87,22 +90,25 @@ void Evaluator::countBytes(std::span<const int32_t> ids) {
 absl::Status Evaluator::fill(int64_t run) {
   const int64_t firstSample = (run * rank.count + rank.index) * microBatch;
   for (int64_t i = 0; i < microBatch; ++i) {
-    const auto begin = static_cast<size_t>(i * length), size = static_cast<size_t>(length);
-    std::span<int32_t> ids = std::span(tokens.samples).subspan(begin, size);
-    std::span<int32_t> wanted = std::span(targets.samples).subspan(begin, size);
+    Sample sample;
+    for (size_t number = 0; number < inputs.size(); ++number)
+      sample.*kTokenInputs[number].ofSample =
+          std::span(inputs[number].samples)
+              .subspan(static_cast<size_t>(i * length), static_cast<size_t>(length));
     if (firstSample + i >= samples->count()) {
-      std::fill(ids.begin(), ids.end(), 0);
-      std::fill(wanted.begin(), wanted.end(), EvaluationSamples::kNoTarget);
+      for (const TokenInput &input : kTokenInputs)
+        std::ranges::fill(sample.*input.ofSample, 0);
+      std::ranges::fill(sample.targets, kNoTarget);
       continue;
     }
-    if (absl::Status status = samples->read(firstSample + i, ids, wanted); !status.ok())
+    if (absl::Status status = samples->read(firstSample + i, sample, scratch); !status.ok())
       return withExitCode(status, ExitCode::Data);
     if (rank.counts)
-      countBytes(wanted);
+      countBytes(sample.targets);
   }
-  for (Input *input : {&tokens, &targets})
-    if (input->tensor.type)
-      input->part.copy(input->samples, input->tensor.as<int32_t>());
+  for (Input &input : inputs)
+    if (input.tensor.type)
+      input.part.copy(input.samples, input.tensor.as<int32_t>());
   return absl::OkStatus();
 }
 

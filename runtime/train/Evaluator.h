@@ -15,6 +15,7 @@
 #include "runtime/tokenizer/Tokenizer.h"
 #include "runtime/train/DataRank.h"
 #include "runtime/train/EvaluationSamples.h"
+#include "runtime/train/TokenInputs.h"
 
 #include <functional>
 #include <memory>
@@ -66,7 +67,8 @@ private:
     SequencePart part{0};
     std::vector<int32_t> samples;
   };
-  Input tokens, targets;
+  std::array<Input, kTokenInputs.size()> inputs;
+  SampleScratch scratch;
   HostTensor lossSum, targetTokens;
   DataRank rank;
   int64_t microBatch = 0; ///< samples that one rank takes at once

@@ -70,10 +70,12 @@ absl::Status StepProgram::bindInputs(const Config &config, int64_t rank) {
     return misfit(absl::StrCat("program 'step' has ", source.microbatches,
                                " microbatches, the run file has train.global_batch / (train.micro_batch x ",
                                config.parallel.dataRanks(), " data ranks) = ", config.microBatches()));
-  tokens.resize(b * t);
-  targets.resize(b * t);
+  for (std::vector<int32_t> &samples : whole)
+    samples.resize(b * t);
   unusedSampleIds.resize(b);
-  batches.assign(source.microbatches, {tokens, targets, unusedSampleIds});
+  batches.assign(source.microbatches,
+                 {.tokens = whole[0], .targets = whole[1], .sampleIds = unusedSampleIds});
+  bool hasSegments = false;
   for (const ProgramInput &input : source.inputs) {
     if (input.name == "step") {
       if (input.type != TensorType{DType::I64, {}} || input.perMicrobatch)
@@ -84,9 +86,12 @@ absl::Status StepProgram::bindInputs(const Config &config, int64_t rank) {
       continue;
     }
     const bool isIds = input.name == "sample_ids";
-    if (!isIds && input.name != "tokens" && input.name != "targets")
-      return misfit(absl::StrCat("program 'step' asks for the input '", input.name,
-                                 "'; the trainer gives tokens, targets, sample_ids and step"));
+    const size_t number = tokenInputNamed(input.name);
+    if (!isIds && number == kTokenInputs.size())
+      return misfit(
+          absl::StrCat("program 'step' asks for the input '", input.name,
+                       "'; the trainer gives tokens, targets, segments, positions, sample_ids and step"));
+    hasSegments |= input.name == "segments";
     const TensorType expected = isIds ? TensorType{DType::I64, {b}} : TensorType{DType::I32, {b, t}};
     absl::StatusOr<SequencePart> part = bindBatchInput(executable, source, input, rank, expected, true);
     if (!part.ok())
@@ -97,12 +102,20 @@ absl::Status StepProgram::bindInputs(const Config &config, int64_t rank) {
         return slot.status();
       if (isIds)
         batches[m].sampleIds = slot->as<int64_t>();
-      else if (part->isWhole())
-        (input.name == "tokens" ? batches[m].tokens : batches[m].targets) = slot->as<int32_t>();
       else
-        parts.push_back({m, input.name == "tokens" ? tokens : targets, slot->as<int32_t>(), *part});
+        batches[m].*kTokenInputs[number].ofMicrobatch =
+            part->isWhole() ? slot->as<int32_t>() : std::span(whole[number]);
+      if (!isIds && !part->isWhole())
+        parts.push_back({m, whole[number], slot->as<int32_t>(), *part});
     }
   }
+  // Of a pipeline another stage may have the attentions.
+  const bool sharesSamples =
+      config.data.packing == Packing::Documents || config.data.packing == Packing::BestFit;
+  if (sharesSamples && !hasSegments && executable.mesh.pipelineRanks() == 1)
+    return misfit("program 'step' has no input 'segments', and several documents share a sample "
+                  "(data.packing): nothing keeps them apart. Give its attentions `segments`, or use "
+                  "data.packing: pad or split.");
   return absl::OkStatus();
 }
 

@@ -9,9 +9,9 @@
 #define WEFT_RUNTIME_TRAIN_STEPPROGRAM_H
 
 #include "runtime/config/Config.h"
-#include "runtime/data/DataLoader.h"
 #include "runtime/exec/Executor.h"
 #include "runtime/train/SequencePart.h"
+#include "runtime/train/TokenInputs.h"
 
 #include <optional>
 #include <utility>
@@ -58,7 +58,7 @@ private:
   Executor *executor;
   ProgramHandle program;
   std::vector<Microbatch> batches;      ///< where each microbatch goes: to inputs, or to what follows
-  std::vector<int32_t> tokens, targets; ///< whole samples, for a program that takes a part or none of them
+  WholeSamples whole;                   ///< for a program that takes a part of samples, or none
   std::vector<int64_t> unusedSampleIds; ///< for a program without sample ids
   std::vector<PartInput> parts;
   std::span<int64_t> stepNumber; ///< empty when the program does not ask for it

@@ -40,10 +40,19 @@ namespace weft {
 namespace {
 
 /// Keys that the trainer reads and the compiler does not: an executable may be run with others.
-constexpr absl::string_view kRuntimeKeys[] = {
-    "checkpoint.",     "eval.",        "metrics.",     "generate.",
-    "launch.timeout.", "train.dump.",  "train.spike.", "train.on_nonfinite",
-    "data.train[",     "launch.ranks", "launch.comm",  "launch.check_collectives"};
+constexpr absl::string_view kRuntimeKeys[] = {"checkpoint.",
+                                              "eval.",
+                                              "metrics.",
+                                              "generate.",
+                                              "launch.timeout.",
+                                              "train.dump.",
+                                              "train.spike.",
+                                              "train.on_nonfinite",
+                                              "data.train[",
+                                              "data.stages[",
+                                              "launch.ranks",
+                                              "launch.comm",
+                                              "launch.check_collectives"};
 
 /// A run on its way to the trainers of its ranks, as one process sees it.
 struct Job {

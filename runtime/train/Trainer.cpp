@@ -394,17 +394,32 @@ absl::Status Trainer::report(const StepResult &result) {
   const bool first = progress.step == firstStep + 1;
   if (!first && !evaluation && norms.empty() && !isEvery(context.config.metrics.interval))
     return absl::OkStatus();
-  if (!leads())
-    return absl::OkStatus();
+  absl::StatusOr<double> waited = shareWaited();
+  if (!waited.ok())
+    return waited.status();
   StepMetrics record = metricsOf(result);
+  record.dataWait = *waited;
   lineSeconds = 0;
   lineSteps = 0;
+  if (!leads())
+    return absl::OkStatus();
   const int64_t steps = context.config.train.steps;
   context.log.line(formatStepLine(record, steps, static_cast<double>(steps - progress.step) * paceSeconds));
   absl::Status status = metrics->append(record);
   if (status.ok() && tensorBoard)
     status = tensorBoard->append(record);
   return withExitCode(status, ExitCode::Checkpoint);
+}
+
+absl::StatusOr<double> Trainer::shareWaited() {
+  const double waited = loader->secondsWaited();
+  double share = std::min(1.0, (waited - waitedBefore) / std::max(lineSeconds, 1e-9));
+  waitedBefore = waited;
+  if (absl::Status status = context.communicator.allReduce(std::as_writable_bytes(std::span(&share, 1)),
+                                                           DType::F64, ReduceKind::Max);
+      !status.ok())
+    return status;
+  return share;
 }
 
 absl::Status Trainer::save() {

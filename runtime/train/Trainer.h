@@ -88,6 +88,9 @@ private:
   absl::Status evaluate();
   absl::Status save();
   absl::Status finish();
+  /// The part of the time of the steps since the last line that this or, of all ranks, the slowest one waited
+  /// for data.
+  absl::StatusOr<double> shareWaited();
   bool isEvery(int64_t interval) const;
   StepMetrics metricsOf(const StepResult &result);
 
@@ -110,7 +113,8 @@ private:
   bool lastWasFinite = true;
   double lineSeconds = 0; ///< spent in steps since the last line
   int64_t lineSteps = 0;
-  double paceSeconds = 0; ///< of a step, averaged
+  double waitedBefore = 0; ///< for data, at the last line
+  double paceSeconds = 0;  ///< of a step, averaged
 };
 
 } // namespace weft

@@ -26,7 +26,7 @@ CANONICAL = ("train.reduction=canonical", "train.micro_batch=1", "train.global_b
              "eval.batches=3")
 
 #: What a step's line says of the machine and the moment, not of the run.
-CLOCKS = {"time", "tokens_per_second", "mfu", "memory_bytes", "resident_bytes"}
+CLOCKS = {"time", "tokens_per_second", "mfu", "data_wait", "memory_bytes", "resident_bytes"}
 
 
 def settings(*sets):

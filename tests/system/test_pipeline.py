@@ -86,7 +86,7 @@ class PipelineTest(ProcessTest):
 
     def numbers(self, name):
         """What each line of the metrics says of the run, to the last bit."""
-        clocks = {"time", "tokens_per_second", "mfu", "memory_bytes", "resident_bytes"}
+        clocks = {"time", "tokens_per_second", "mfu", "data_wait", "memory_bytes", "resident_bytes"}
         return [{key: value for key, value in line.items() if key not in clocks} for line in self.metrics(name)]
 
     def assertSameRun(self, expected, actual):

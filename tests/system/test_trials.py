@@ -83,6 +83,17 @@ class TrialsTest(SystemTest):
         for sabotage in ("last_block_alone", "positions_stay_behind"):
             self.fails("ring", "--count", "6", "--sabotage", sabotage)
 
+    def test_the_order_is_a_function_of_the_number(self):
+        output = self.holds("order", "--count", "16")
+        for row in ("sequence", "leak", "leak, gather", "leak, all_to_all", "leak, ring"):
+            self.assertRegex(output, rf"(?m)^{row} ")
+        for comparison in ("bits", "prefixes", "passes", "global", "local", "executed"):
+            self.assertRegex(output, rf"{comparison} \d+")
+
+    def test_order_fails_when_something_is_broken(self):
+        for sabotage in ("rank", "blend", "segments"):
+            self.fails("order", "--count", "4", "--sabotage", sabotage)
+
     def test_meshes_train_as_one_device_does(self):
         output = self.holds("mesh", "--count", "12")
         self.assertRegex(output, r"worst tensor in float64: \S+, \S+")

@@ -10,16 +10,6 @@ using namespace mlir;
 namespace weft::trials {
 namespace {
 
-/// Counts up behind each token 0.
-Value segmentsOf(Block &block) {
-  OpBuilder builder = OpBuilder::atBlockBegin(&block);
-  Value tokens = block.getArgument(0);
-  nn::ValueBuilder b(builder, tokens.getLoc());
-  Value ends = b.cast(b.compare(nn::Comparison::eq, tokens, b.splat(tokens, 0)), builder.getI32Type());
-  Value passed = b.create<nn::CumulativeSumOp>(ends.getType(), ends, builder.getI64IntegerAttr(1));
-  return b.sub(passed, ends); // the end belongs to what it ends
-}
-
 Value sinksOf(nn::AttentionOp op, ModuleOp module, size_t layer) {
   std::string name = "sinks." + std::to_string(layer);
   OpBuilder builder(op);
@@ -41,14 +31,9 @@ void varyAttention(ModuleOp module, const AttentionVariant &variant) {
   llvm::MapVector<Block *, SmallVector<nn::AttentionOp>> attentions;
   module.walk([&](nn::AttentionOp op) { attentions[op->getBlock()].push_back(op); });
   for (auto &[block, ops] : attentions) {
-    Value segments = variant.packed ? segmentsOf(*block) : Value();
     for (auto [layer, op] : llvm::enumerate(ops)) {
       if (variant.window > 0)
         op.setWindow(static_cast<uint64_t>(variant.window));
-      if (segments) {
-        op.getQuerySegmentsMutable().assign(segments);
-        op.getKeySegmentsMutable().assign(segments);
-      }
       if (variant.sinks)
         op.getSinksMutable().assign(sinksOf(op, module, layer));
     }

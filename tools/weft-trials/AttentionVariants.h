@@ -1,6 +1,6 @@
 //===- AttentionVariants.h - What run files cannot ask of attention yet -----===//
 //
-// Windows, packed samples and sinks are in the dialect and its kernels before a model family has them. Trials
+// Windows and sinks are in the dialect and its kernels before a model family has them. Trials
 // put them into a model that has been built.
 //
 //===----------------------------------------------------------------------===//
@@ -12,12 +12,11 @@
 namespace weft::trials {
 
 struct AttentionVariant {
-  int64_t window = 0;  ///< 0: none
-  bool packed = false; ///< token 0 ends a sample: nothing behind it sees what is before
-  bool sinks = false;  ///< a parameter of one number a head, for each layer
+  int64_t window = 0; ///< 0: none
+  bool sinks = false; ///< a parameter of one number a head, for each layer
 };
 
-/// Changes every attention of the module's programs, whose first input is tokens [batch, sequence].
+/// Changes every attention of the module's programs.
 void varyAttention(mlir::ModuleOp module, const AttentionVariant &variant);
 
 } // namespace weft::trials

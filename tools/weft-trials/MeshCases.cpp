@@ -163,7 +163,8 @@ MeshCase drawMeshCase(uint64_t seed) {
 
   if (random.chance(0.35))
     item.attention.window = random.integer(1, model.sequence - 1);
-  item.attention.packed = random.chance(0.35);
+  if (random.chance(0.35))
+    config.data.packing = Packing::Documents;
   item.attention.sinks = random.chance(0.35);
 
   const ParallelConfig &parallel = config.parallel;
@@ -180,7 +181,7 @@ MeshCase drawMeshCase(uint64_t seed) {
   note(parallel.context.size > 1 && parallel.context.method == ContextMethod::AllToAll, "context a-to-a");
   note(parallel.context.size > 1 && parallel.context.method == ContextMethod::Ring, "context ring");
   note(item.attention.window > 0, "window");
-  note(item.attention.packed, "packed");
+  note(config.data.hasSegments(), "packed");
   note(item.attention.sinks, "sinks");
   note(microBatches > 1, "microbatches");
   if (parallel.pipeline.size > 1) {

@@ -15,6 +15,7 @@
 #include "tools/weft-trials/Coverage.h"
 #include "tools/weft-trials/Diagnostics.h"
 #include "tools/weft-trials/MeshCases.h"
+#include "tools/weft-trials/PackedSamples.h"
 #include "tools/weft-trials/Report.h"
 #include "tools/weft-trials/Trajectory.h"
 #include "tools/weft-trials/Trials.h"
@@ -122,6 +123,7 @@ private:
     FailureOr<Start> start = drawStart(*levels->global, kSteps, seed);
     if (failed(start))
       return absl::InternalError("has no start: ");
+    drawDocuments(*start, seed);
     FailureOr<Trajectory> one = interpretSteps(*levels->global, *start);
     if (failed(one))
       return absl::InternalError("the global program cannot be run: ");

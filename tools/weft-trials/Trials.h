@@ -57,6 +57,8 @@ int runReshardTrials(const Options &options);
 int runRingTrials(const Options &options);
 /// Small models on random meshes against one device. The exit status.
 int runMeshTrials(const Options &options);
+/// The order of samples, blends, and documents that do not see each other. The exit status.
+int runOrderTrials(const Options &options);
 /// Changed schedules, verified and executed. The exit status.
 int runScheduleTrials(const Options &options);
 /// Trains, on threads, with one rank that dies or freezes; prints how many collectives rank 0 called. The

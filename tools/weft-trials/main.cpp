@@ -51,6 +51,12 @@ int main(int argc, char **argv) {
   mesh->add_option(
       "--sabotage", options.sabotage,
       "element: one rank begins with one element less; or a broken partition pass of weft-run --sabotage");
+  CLI::App *order =
+      app.add_subcommand("order", "The order of samples, blends, and documents that do not see each other");
+  addCommonOptions(*order, options, false);
+  order->add_option("--sabotage", options.sabotage,
+                    "rank: data ranks read each other's samples; blend: one input has a hundredth more; "
+                    "segments: attentions lose them");
   CLI::App *schedule = app.add_subcommand("schedule", "Changed schedules, verified and executed");
   addCommonOptions(*schedule, options, false);
   schedule->add_option("--sabotage", options.sabotage, "accept: all are; refuse: none is accepted");
@@ -75,6 +81,8 @@ int main(int argc, char **argv) {
     return runMeshTrials(options);
   if (ring->parsed())
     return runRingTrials(options);
+  if (order->parsed())
+    return runOrderTrials(options);
   if (schedule->parsed())
     return runScheduleTrials(options);
   if (reshard->parsed())

@@ -11,6 +11,7 @@
 #include "tools/weft/Command.h"
 #include "tools/weft/DataInspectCommand.h"
 #include "tools/weft/DataPrepareCommand.h"
+#include "tools/weft/DataStepCommand.h"
 #include "tools/weft/DataTrainTokenizer.h"
 #include "tools/weft/TokenizerOptions.h"
 
@@ -82,14 +83,40 @@ static void show(const ShowOptions &options) {
 }
 
 static void addShow(CLI::App &data) {
-  CLI::App *command = data.add_subcommand("show", "Print the text of documents of a dataset");
+  CLI::App *command =
+      data.add_subcommand("show", "Print the text of documents of a dataset, or what a step of a run reads");
   auto options = std::make_shared<ShowOptions>();
-  command->add_option("DATASET", options->dataset, "PREFIX or PREFIX.idx")->required();
+  auto step = std::make_shared<ShowStepOptions>();
+  command->add_option("DATASET", options->dataset, "PREFIX or PREFIX.idx, or with --step a run file")
+      ->required();
+  CLI::Option *isStep = command->add_option(
+      "--step", step->step, "Show the samples of this step of a run (from 1): text, positions, targets");
+  command
+      ->add_option("--microbatch", step->microbatch,
+                   "Of the step, only this microbatch of each data rank (from 0)")
+      ->needs(isStep);
+  command->add_flag("--json", step->isJson, "The step as JSON")->needs(isStep);
+  command->add_option("--set", step->overrides, "Override a key of the run file: --set train.seed=2")
+      ->type_name("KEY=VALUE")
+      ->take_all()
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->needs(isStep);
+  command->add_option("--runs", step->runs, "The folder of all runs, in which prepared data is kept")
+      ->capture_default_str()
+      ->needs(isStep);
   command->add_option("--document", options->document, "The first document to show")->capture_default_str();
   command->add_option("--count", options->count, "How many documents to show")->capture_default_str();
   addTokenizerOptions(*command, options->tokenizer);
   command->add_flag("--tokens", options->showsTokens, "Print token ids instead of text");
-  command->callback([options] { show(*options); });
+  for (const char *ofDataset : {"--document", "--count", "--tokenizer", "--tokens"})
+    isStep->excludes(command->get_option(ofDataset));
+  command->callback([options, step, isStep] {
+    if (isStep->count() == 0)
+      return show(*options);
+    step->file = options->dataset;
+    showStep(*step);
+  });
 }
 
 void addDataCommand(CLI::App &app) {

@@ -249,6 +249,17 @@ TEST(Disagreement, Schedule) {
             "most 40.");
 }
 
+TEST(Disagreement, Stages) {
+  EXPECT_EQ(errorWith("data.stages=[{tokens: 80, train: [{path: a}]}]"),
+            "--set: data.stages[0].tokens: 80 tokens of the last stage, which goes on to the end of the run. "
+            "Works: leave it out, or add a stage.");
+  EXPECT_EQ(
+      errorWith("data.stages=[{train: [{path: a}]}, {train: []}]"),
+      "--set: data.stages[0].tokens: is missing. Expected an integer: only the last stage goes on to the "
+      "end of the run.\n"
+      "--set: data.stages[1].train: the list is empty. Works: at least one {path: FILE}.");
+}
+
 TEST(Disagreement, DataAndDump) {
   EXPECT_EQ(errorWith("data.train=[]"),
             "--set: data.train: the list is empty. Works: at least one {path: FILE}.");

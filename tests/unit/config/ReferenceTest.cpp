@@ -76,6 +76,7 @@ TEST(Explain, ListWithTheKeysOfItsElements) {
   ASSERT_TRUE(text.ok());
   EXPECT_THAT(*text, HasSubstr("data.train[].weight\n"));
   EXPECT_TRUE(explainPath("data.train[].weight").ok());
+  EXPECT_TRUE(explainPath("data.stages[].train[].weight").ok());
 }
 
 TEST(Explain, SectionWithTheOnesInsideIt) {

@@ -62,6 +62,19 @@ TEST(Resume, DataMayMoveButNotBeWeighedAnew) {
       "step would be others. Use --set 'data.train[0].weight=1', or start a new run.\n");
 }
 
+TEST(Resume, TheSourcesOfAStageMayMoveToo) {
+  auto stages = [](const std::string &tokens, const std::string &path) {
+    return small(
+        {"data.stages=[{tokens: " + tokens + ", train: [{path: " + path + "}]}, {train: [{path: /b}]}]"});
+  };
+  EXPECT_EQ(
+      messages(stages("800", "/a"), stages("900", "/moved/a")),
+      "refused: resume: data.stages[0].tokens is 900 in this run and 800 in checkpoint step-300: the "
+      "samples of each step would be others. Use --set 'data.stages[0].tokens=800', or start a new run.\n"
+      "allowed: resume: data.stages[0].train[0].path is \"/moved/a\" in this run and \"/a\" in "
+      "checkpoint step-300: its content must be that of the checkpoint's run: checksums are compared.\n");
+}
+
 TEST(Resume, AnotherNumberOfSourcesIsRefused) {
   EXPECT_EQ(
       messages(small(), small({"data.train=[{path: a}, {path: b}]"})),

@@ -20,15 +20,15 @@ std::shared_ptr<const TrainingData> countingData(const TestFolder &folder, doubl
   auto writer = IndexedDatasetWriter::create(folder.path("a"), TokenType::I32);
   EXPECT_TRUE(writer->appendTokens(tokens).ok());
   EXPECT_TRUE(writer->commit().ok());
-  std::vector<DataInput> inputs = {{folder.path("a"), 1}};
+  std::vector<DataStage> stages = {{.inputs = {{folder.path("a"), 1}}}};
   DataOptions options = {length, fraction, 5, vocabulary};
-  return std::make_shared<const TrainingData>(*TrainingData::open(inputs, options));
+  return std::make_shared<const TrainingData>(*TrainingData::open(stages, options));
 }
 
 struct Buffers {
   explicit Buffers(int64_t samples)
       : tokens(samples * length), targets(samples * length), sampleIds(samples) {}
-  Microbatch view() { return {tokens, targets, sampleIds}; }
+  Microbatch view() { return {.tokens = tokens, .targets = targets, .sampleIds = sampleIds}; }
   std::vector<int32_t> tokens;
   std::vector<int32_t> targets;
   std::vector<int64_t> sampleIds;
@@ -108,7 +108,8 @@ TEST(DataLoader, ReadsValidation) {
   Buffers part(4);
   ASSERT_TRUE((*loader)->read(0, 0, part.view()).ok());
   std::vector<int32_t> tokens(length), targets(length);
-  ASSERT_TRUE(data->read(Split::Validation, 0, tokens, targets).ok());
+  SampleScratch scratch;
+  ASSERT_TRUE(data->read(Split::Validation, 0, {.tokens = tokens, .targets = targets}, scratch).ok());
   EXPECT_TRUE(std::equal(tokens.begin(), tokens.end(), part.tokens.begin()));
 }
 
@@ -145,7 +146,7 @@ TEST(DataLoader, BatchesThatDoNotDivideAreRefusedWithWhatWould) {
 }
 
 TEST(DataLoader, TheRingHasItsRowInTheMemoryPlan) {
-  EXPECT_EQ(DataLoader::bufferBytes(256, {.microBatch = 4, .prefetch = 2}), 2 * 4 * (256 * 8 + 8));
+  EXPECT_EQ(DataLoader::bufferBytes(256, {.microBatch = 4, .prefetch = 2}), 2 * 4 * (256 * 16 + 8));
 }
 
 } // namespace

@@ -30,7 +30,8 @@ DataOptions options(int64_t length, double fraction = 0, uint64_t seed = 1) {
 }
 
 TrainingData open(std::vector<DataInput> inputs, const DataOptions &options) {
-  auto data = TrainingData::open(inputs, options);
+  std::vector<DataStage> stages = {{.inputs = std::move(inputs)}};
+  auto data = TrainingData::open(stages, options);
   EXPECT_TRUE(data.ok()) << data.status();
   return std::move(*data);
 }
@@ -39,7 +40,8 @@ TrainingData open(std::vector<DataInput> inputs, const DataOptions &options) {
 int32_t firstToken(const TrainingData &data, Split split, int64_t k) {
   std::vector<int32_t> tokens(data.sequenceLength());
   std::vector<int32_t> targets(data.sequenceLength());
-  EXPECT_TRUE(data.read(split, k, tokens, targets).ok());
+  SampleScratch scratch;
+  EXPECT_TRUE(data.read(split, k, {.tokens = tokens, .targets = targets}, scratch).ok());
   for (size_t i = 0; i < tokens.size(); ++i) {
     EXPECT_EQ(tokens[i], tokens[0] + static_cast<int32_t>(i));
     EXPECT_EQ(targets[i], tokens[i] + 1);
@@ -99,8 +101,8 @@ TEST(TrainingData, SamplesAreDescribed) {
   TrainingData data = open({countingDataset(folder, "a", 0, 101)}, options(10));
   int32_t token = firstToken(data, Split::Training, 13);
   SampleOrigin origin = data.origin(Split::Training, 13);
-  EXPECT_EQ(origin.firstToken, token);
-  EXPECT_EQ(origin.document, token / 10);
+  EXPECT_EQ(origin.pieces[0].begin, token);
+  EXPECT_EQ(origin.pieces[0].document, token / 10);
   EXPECT_EQ(origin.epoch, 1);
   EXPECT_EQ(folder.relative(data.describe(Split::Training, 13)),
             "a: document " + std::to_string(token / 10) + ", token " + std::to_string(token) + ", epoch 1");
@@ -121,7 +123,8 @@ TEST(TrainingData, ErrorsSayWhatWouldHelp) {
   TestFolder folder;
   DataInput input = countingDataset(folder, "a", 0, 100);
   auto error = [&](std::vector<DataInput> inputs, const DataOptions &options) {
-    return folder.relative(TrainingData::open(inputs, options).status().message());
+    std::vector<DataStage> stages = {{.inputs = std::move(inputs)}};
+    return folder.relative(TrainingData::open(stages, options).status().message());
   };
   EXPECT_EQ(error({input}, options(0)), "data.sequence_length: 0 is not at least 1");
   EXPECT_EQ(error({input}, options(10, 1)), "data.validation_fraction: 1 is not in [0, 1)");

@@ -13,14 +13,15 @@ namespace {
 
 TEST(ConsoleLine, IsTheOneOfTheDesign) {
   EXPECT_EQ(formatStepLine(sampleMetrics(120), 300, 72),
-            "step 120/300  loss 3.4121  grad_norm 0.87  lr 3.0e-04  tok/s 5,310  mfu 41.2%  mem 1.21 GiB  "
-            "eta 1m12s");
+            "step 120/300  loss 3.4121  grad_norm 0.87  lr 3.0e-04  tok/s 5,310  mfu 41.2%  "
+            "data_wait 12%  mem 1.21 GiB  eta 1m12s");
 }
 
 TEST(ConsoleLine, KeepsItsColumnsAndShowsWhatWasMeasured) {
   StepMetrics metrics = sampleMetrics(7);
   metrics.valLoss = 2;
   metrics.mfu.reset();
+  metrics.dataWait = 0.004; // not worth a word
   EXPECT_EQ(formatStepLine(metrics, 1000, 0), "step    7/1000  loss 3.4121  val_loss 2.0000  grad_norm 0.87  "
                                               "lr 3.0e-04  tok/s 5,310  mem 1.21 GiB  eta 0s");
 }

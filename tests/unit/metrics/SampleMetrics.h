@@ -24,6 +24,7 @@ inline StepMetrics sampleMetrics(int64_t step, double loss = 3.4121) {
   metrics.learningRate = 3e-4;
   metrics.tokensPerSecond = 5310.4;
   metrics.mfu = 0.412;
+  metrics.dataWait = 0.125;
   metrics.memoryBytes = 1299227607;
   metrics.residentBytes = 1310000000;
   metrics.consumedTokens = step * 8192;

@@ -14,11 +14,12 @@ TEST(StepMetrics, ALineHasTheDocumentedKeysInOrder) {
   StepMetrics metrics = sampleMetrics(120);
   EXPECT_EQ(jsonLine(metrics),
             "{\"step\":120,\"loss\":3.4121,\"grad_norm\":0.87,\"lr\":0.0003,\"tokens_per_second\":5310.4,"
-            "\"mfu\":0.412,"
+            "\"mfu\":0.412,\"data_wait\":0.125,"
             "\"memory_bytes\":1299227607,\"resident_bytes\":1310000000,\"consumed_tokens\":983040,"
             "\"time\":1700000000.25}\n");
   metrics.valLoss = 1.5;
   metrics.mfu.reset();
+  metrics.dataWait.reset();
   metrics.others = {{"z_loss", 0.01}};
   EXPECT_EQ(jsonLine(metrics),
             "{\"step\":120,\"loss\":3.4121,\"val_loss\":1.5,\"grad_norm\":0.87,\"lr\":0.0003,\"tokens_per_"
