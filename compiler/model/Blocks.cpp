@@ -56,10 +56,14 @@ Value attend(ModelBuilder &b, const ModelConfig &config, const SequenceContext &
   ArrayRef<int64_t> shape = nn::tensorType(query).getShape();
   auto lse = b.type({shape[0], shape[2], shape[1]}, b.builder.getF32Type());
   const double scale = options.scale.value_or(1.0 / std::sqrt(static_cast<double>(config.headDim)));
+  Attended attended{key, value, sequence.positions, sequence.positions};
+  if (sequence.cache)
+    attended = attendThroughCache(b, *sequence.cache, attended);
   return b
-      .create<nn::AttentionOp>(query.getType(), lse, query, key, value, Value(), Value(), sequence.positions,
-                               sequence.positions, Value(), b.builder.getF64FloatAttr(scale),
-                               b.builder.getUnitAttr(), b.builder.getI64IntegerAttr(options.window),
+      .create<nn::AttentionOp>(query.getType(), lse, query, attended.key, attended.value, Value(), Value(),
+                               attended.queryPositions, attended.keyPositions, Value(),
+                               b.builder.getF64FloatAttr(scale), b.builder.getUnitAttr(),
+                               b.builder.getI64IntegerAttr(options.window),
                                b.builder.getF64FloatAttr(options.softcap), UnitAttr())
       .getResult();
 }

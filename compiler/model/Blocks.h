@@ -8,6 +8,7 @@
 #ifndef WEFT_COMPILER_MODEL_BLOCKS_H
 #define WEFT_COMPILER_MODEL_BLOCKS_H
 
+#include "compiler/model/KeyValueCache.h"
 #include "compiler/model/ModelBuilder.h"
 #include "runtime/config/Config.h"
 
@@ -33,11 +34,14 @@ struct SequenceContext {
   /// dropped, which is everywhere but in training.
   mlir::Value step, sampleIds;
   int64_t seed = 0;
+  /// In generation, the keys and values that are kept.
+  std::optional<KeyValueCache> cache = {};
 };
 
-/// The tables for positions 0 .. sequence - 1 under the config's scaling. Computed in float64.
+/// The tables for positions 0 .. sequence - 1 under the config's scaling, or for those from `first`, an i64
+/// scalar, on. Computed in float64.
 llvm::SmallVector<RotaryTable, 2> buildRotaryTables(ModelBuilder &b, const ModelConfig &config,
-                                                    int64_t sequence);
+                                                    int64_t sequence, mlir::Value first = {});
 
 /// A root-mean-square norm: x / rms(x) * (weight + offset). It starts as x / rms(x).
 struct Norm {

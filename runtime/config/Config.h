@@ -376,6 +376,8 @@ struct GenerateConfig {
   double temperature = 1.0;
   /// 0: all tokens.
   int64_t topK = 0;
+  /// 1: all tokens.
+  double topP = 1.0;
   int64_t seed = 1;
   std::string prompt;
 

@@ -274,13 +274,13 @@ absl::StatusOr<std::vector<SourceFile>> findAll(const std::vector<std::string> &
   return files;
 }
 
+} // namespace
+
 bool isDataset(const std::string &path) {
   std::error_code error;
   return path.ends_with(".idx") || path.ends_with(".bin") ||
          (!std::filesystem::exists(path, error) && std::filesystem::exists(path + ".idx", error));
 }
-
-} // namespace
 
 absl::StatusOr<PrepareResult> prepareData(const std::vector<std::string> &paths, const std::string &prefix,
                                           const Tokenizer &tokenizer, const PrepareOptions &options) {

@@ -60,6 +60,9 @@ struct PrepareResult {
 absl::StatusOr<PrepareResult> prepareData(const std::vector<std::string> &paths, const std::string &prefix,
                                           const Tokenizer &tokenizer, const PrepareOptions &options);
 
+/// Whether `path` names a dataset that is prepared already: PREFIX, PREFIX.idx or PREFIX.bin.
+bool isDataset(const std::string &path);
+
 /// The dataset of `path`, which may be one already (PREFIX, PREFIX.idx or PREFIX.bin): then it is itself,
 /// unless it says that another tokenizer made it. Text and JSONL are prepared into `cacheFolder`, made if
 /// need be, unless that holds the very same corpus: same file names, sizes and times, tokenizer and key.

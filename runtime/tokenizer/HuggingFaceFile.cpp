@@ -94,8 +94,10 @@ absl::StatusOr<std::vector<AddedToken>> readAddedTokens(const JsonFields &fields
   return ordered;
 }
 
+/// Those of the tokens that are compared with the normalized text, or the others. Their spelling in the text
+/// is also what they decode to.
 absl::StatusOr<AddedTokens> selectTokens(const std::vector<AddedToken> &all, bool normalized,
-                                         const Normalizer *normalizer) {
+                                         const Normalizer *normalizer, ModelJson &model) {
   std::vector<AddedToken> selected;
   std::vector<std::string> spellings;
   Regex::Scratch scratch;
@@ -109,6 +111,7 @@ absl::StatusOr<AddedTokens> selectTokens(const std::vector<AddedToken> &all, boo
     if (spelling.text.empty())
       return absl::UnimplementedError(
           concat("added_tokens: nothing is left of \"", token.content, "\" when it is normalized"));
+    model.spellings[static_cast<size_t>(token.id)] = spelling.text;
     selected.push_back(token);
     spellings.push_back(std::move(spelling.text));
   }
@@ -215,8 +218,8 @@ absl::StatusOr<std::unique_ptr<Tokenizer>> readHuggingFaceTokenizer(TokenizerFil
   // No text becomes the end of a document, whatever the file calls the token.
   for (AddedToken &token : *added)
     token.isSpecial = token.isSpecial || token.id == *end;
-  absl::StatusOr<AddedTokens> verbatim = selectTokens(*added, false, nullptr);
-  absl::StatusOr<AddedTokens> normalized = selectTokens(*added, true, normalizer->get());
+  absl::StatusOr<AddedTokens> verbatim = selectTokens(*added, false, nullptr, *model);
+  absl::StatusOr<AddedTokens> normalized = selectTokens(*added, true, normalizer->get(), *model);
   for (const absl::Status &status : {verbatim.status(), normalized.status()})
     if (!status.ok())
       return status;

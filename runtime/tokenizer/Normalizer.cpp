@@ -32,6 +32,9 @@ public:
   static absl::StatusOr<std::unique_ptr<Normalizer>> create(std::string_view form);
 
   absl::Status apply(NormalizedText &text, Regex::Scratch &) const override {
+    // ASCII is normal in every form.
+    if (isAscii(text.text))
+      return absl::OkStatus();
     constexpr size_t chunkBytes = size_t{1} << 28;
     const CharacterTable &table = CharacterTable::get();
     std::string normalized;

@@ -61,6 +61,14 @@ struct Regex::Scratch::Parts {
   pcre2_match_context *context = nullptr;
   pcre2_jit_stack *stack = nullptr;
 
+  /// Gives machine code its stack when the first pattern runs.
+  void prepareStack() {
+    for (size_t limit : jitStackLimits)
+      if (stack == nullptr)
+        stack = pcre2_jit_stack_create(jitStackStart, limit, nullptr);
+    pcre2_jit_stack_assign(context, nullptr, stack);
+  }
+
   Parts() = default;
   Parts(const Parts &) = delete;
   Parts &operator=(const Parts &) = delete;
@@ -78,12 +86,6 @@ Regex::Scratch::Scratch() : parts(std::make_unique<Parts>()) {
     return;
   pcre2_set_depth_limit(parts->context, std::numeric_limits<uint32_t>::max());
   pcre2_set_heap_limit(parts->context, heapLimitKibibytes);
-  for (size_t limit : jitStackLimits) {
-    parts->stack = pcre2_jit_stack_create(jitStackStart, limit, nullptr);
-    if (parts->stack != nullptr)
-      break;
-  }
-  pcre2_jit_stack_assign(parts->context, nullptr, parts->stack);
 }
 
 Regex::Scratch::~Scratch() = default;
@@ -126,6 +128,8 @@ absl::StatusOr<std::optional<Regex::Match>> Regex::search(std::string_view text,
   Scratch::Parts &parts = *scratch.parts;
   if (parts.matchData == nullptr || parts.context == nullptr)
     return absl::ResourceExhaustedError("no memory to match a pattern");
+  if (parts.stack == nullptr)
+    parts.prepareStack();
   pcre2_set_match_limit(parts.context, matchLimit(text.size()));
   const auto *subject = reinterpret_cast<PCRE2_SPTR>(text.data());
   const int result = code->isMachineCode ? pcre2_jit_match(code->code, subject, text.size(), from,

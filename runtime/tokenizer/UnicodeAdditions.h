@@ -1,8 +1,8 @@
 //===- UnicodeAdditions.h - Characters that PCRE2 does not know yet -------===//
 //
-// The characters that Unicode 15 to 16 added to Unicode 14, with their general categories. PCRE2 10.42 is built
-// for Unicode 14, the reference tokenizers for Unicode 16. A later PCRE2 knows them itself; listing them again
-// changes nothing.
+// The characters that Unicode 15 to 16 added to Unicode 14, with their general categories. PCRE2 10.42 is
+// built for Unicode 14, the reference tokenizers for Unicode 16. A later PCRE2 knows them itself; listing
+// them again changes nothing.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_TOKENIZER_UNICODEADDITIONS_H

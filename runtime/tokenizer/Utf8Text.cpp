@@ -69,6 +69,8 @@ size_t skipWellFormed(std::string_view text, size_t position) {
 
 } // namespace
 
+bool isAscii(std::string_view text) { return skipAscii(text, 0) == text.size(); }
+
 bool isWellFormedUtf8(std::string_view text) { return skipWellFormed(text, 0) == text.size(); }
 
 std::string replaceMalformedUtf8(std::string_view text) {

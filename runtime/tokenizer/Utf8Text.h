@@ -14,6 +14,8 @@
 
 namespace weft {
 
+bool isAscii(std::string_view text);
+
 bool isWellFormedUtf8(std::string_view text);
 
 /// U+FFFD for each longest piece that begins like a character and is none, as Unicode recommends.

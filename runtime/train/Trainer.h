@@ -88,8 +88,6 @@ private:
   absl::Status evaluate();
   absl::Status save();
   absl::Status finish();
-  /// Whether any rank was asked to stop.
-  absl::StatusOr<bool> anyoneStops();
   bool isEvery(int64_t interval) const;
   StepMetrics metricsOf(const StepResult &result);
 

@@ -9,6 +9,8 @@ feature of models.FEATURES, and `expected/greedy`, the likeliest text after `pro
 
 training: losses, gradient norms and learning rates of 100 steps of training/run.yaml, from the weights and batches with
 which `weft train` starts (exported from the build).
+
+sampling, evaluation: see generation.py.
 """
 
 import argparse
@@ -27,6 +29,7 @@ from safetensors.numpy import load_file, save_file
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(FOLDER))
 sys.path.insert(0, os.path.join(ROOT, "benchmarks", "peers"))
+import generation  # noqa: E402
 import llama as reference  # noqa: E402
 import models  # noqa: E402
 
@@ -156,7 +159,8 @@ def goldens():
     computations = {os.path.splitext(os.path.basename(path))[0]: (lambda path=path: modelGolden(path)) for path in paths}
     if set(computations) != set(models.FEATURES):
         raise ValueError(f"models.FEATURES and configs/ differ: {sorted(set(computations) ^ set(models.FEATURES))}")
-    return dict(computations, training=trainingGolden)
+    return dict(computations, training=trainingGolden, sampling=generation.samplingGolden,
+                evaluation=lambda: generation.evaluationGolden(exportedRun, reference, readConfig(generation.RUN)))
 
 
 def difference(old, new):

@@ -43,7 +43,8 @@ void varyAttention(ModuleOp module, const AttentionVariant &variant) {
   for (auto &[block, ops] : attentions) {
     Value segments = variant.packed ? segmentsOf(*block) : Value();
     for (auto [layer, op] : llvm::enumerate(ops)) {
-      op.setWindow(static_cast<uint64_t>(variant.window));
+      if (variant.window > 0)
+        op.setWindow(static_cast<uint64_t>(variant.window));
       if (segments) {
         op.getQuerySegmentsMutable().assign(segments);
         op.getKeySegmentsMutable().assign(segments);

@@ -48,7 +48,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   // SentencePiece models are read by a library.
   if (input.starts_with('\n'))
     return 0;
-  TokenizerFile file{.name = "fuzz", .contents = std::string(input.substr(0, end)), .endOfDocument = "</s>"};
+  TokenizerFile file{"fuzz", std::string(input.substr(0, end)), "", {}, "</s>"};
   if (isTiktoken(file.contents)) {
     file.pattern = "cl100k";
     file.specialTokens = {{"</s>", 1000000}};

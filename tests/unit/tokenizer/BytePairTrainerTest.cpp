@@ -36,7 +36,8 @@ TEST(BytePairTrainer, SpecialTokensThenBytesInTheOrderOfTheirCharacters) {
 
 TEST(BytePairTrainer, TheMostFrequentPairComesFirstAndOfEqualOnesTheLowerIds) {
   // "ab" 3 times, "cd" twice, "xy" twice: c comes before x.
-  const TrainedVocabulary vocabulary = train({"ab ab ab", "xy xy cd cd"}, {.onProgress = {}});
+  const TrainedVocabulary vocabulary =
+      train({"ab ab ab", "xy xy cd cd"}, {.specialTokens = {}, .onProgress = {}});
   EXPECT_EQ(merged(vocabulary)[0], "ab");
   const std::vector<std::string> tokens = merged(vocabulary);
   const auto place = [&](const char *token) {
@@ -46,16 +47,17 @@ TEST(BytePairTrainer, TheMostFrequentPairComesFirstAndOfEqualOnesTheLowerIds) {
 }
 
 TEST(BytePairTrainer, StopsAtTheSizeAndAtTheLeastCount) {
-  EXPECT_EQ(merged(train({"abab abab"}, {.vocabularySize = 257, .onProgress = {}})),
+  EXPECT_EQ(merged(train({"abab abab"}, {.vocabularySize = 257, .specialTokens = {}, .onProgress = {}})),
             (std::vector<std::string>{"ab"}));
-  EXPECT_EQ(merged(train({"ab ab cd"}, {.leastCount = 2, .onProgress = {}})),
+  EXPECT_EQ(merged(train({"ab ab cd"}, {.leastCount = 2, .specialTokens = {}, .onProgress = {}})),
             (std::vector<std::string>{"ab"}));
 }
 
 TEST(BytePairTrainer, TheOrderOfTheTextsDoesNotMatter) {
   const std::vector<std::string> texts = {"the cat sat on the mat", "a cat is a cat", "that hat"};
-  const TrainedVocabulary one = train(texts, {.onProgress = {}});
-  const TrainedVocabulary other = train({texts[2], texts[0], texts[1]}, {.onProgress = {}});
+  const TrainedVocabulary one = train(texts, {.specialTokens = {}, .onProgress = {}});
+  const TrainedVocabulary other =
+      train({texts[2], texts[0], texts[1]}, {.specialTokens = {}, .onProgress = {}});
   EXPECT_EQ(one.tokens, other.tokens);
   EXPECT_EQ(one.merges, other.merges);
 }

@@ -43,8 +43,8 @@ protected:
   void SetUp() override {
     answers = components()["cases"][GetParam().index];
     texts = components()["texts"];
-    absl::StatusOr<std::unique_ptr<Tokenizer>> read = readTokenizerFile(
-        {.name = "tokenizer.json", .contents = answers["tokenizer"].dump(), .endOfDocument = "<end>"});
+    absl::StatusOr<std::unique_ptr<Tokenizer>> read =
+        readTokenizerFile({"tokenizer.json", answers["tokenizer"].dump(), "", {}, "<end>"});
     ASSERT_TRUE(read.ok()) << read.status();
     tokenizer = *std::move(read);
   }

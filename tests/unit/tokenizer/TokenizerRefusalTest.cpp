@@ -22,7 +22,7 @@ constexpr const char *smallest = R"({
   "model": {"type": "BPE", "vocab": {"</s>": 0, "a": 1, "b": 2, "ab": 3, "\uFFFD": 4}, "merges": ["a b"]}})";
 
 absl::StatusOr<std::unique_ptr<Tokenizer>> read(const std::string &contents, const std::string &end = "") {
-  return readTokenizerFile({.name = "t.json", .contents = contents, .endOfDocument = end});
+  return readTokenizerFile({"t.json", contents, "", {}, end});
 }
 
 /// The error of the smallest tokenizer with `patch` (RFC 7396) applied.
