@@ -87,7 +87,7 @@ func.func @f() {
 
 func.func @w() { return }
 func.func @f() {
-  // expected-error @+1 {{'nn.read' op expects a parameter or state named @w, there is none}}
+  // expected-error @+1 {{'nn.read' op expects a parameter, state or cache named @w, there is none}}
   %0 = nn.read @w : tensor<4xf32>
   return
 }

@@ -27,7 +27,7 @@ nn.parameter @w : tensor<4xf32> normal {deviation = -1.0}
 // -----
 
 func.func @f() {
-  // expected-error @+1 {{'nn.read' op expects a parameter or state named @w, there is none}}
+  // expected-error @+1 {{'nn.read' op expects a parameter, state or cache named @w, there is none}}
   %0 = nn.read @w : tensor<4xf32>
   return
 }
