@@ -1,5 +1,6 @@
 #include "compiler/Compile.h"
 
+#include "compiler/DiagnosticText.h"
 #include "compiler/DrawPlacement.h"
 #include "compiler/ExplainPlacement.h"
 #include "compiler/Pipeline.h"
@@ -28,27 +29,6 @@ void readSchedule(ModuleOp module, Compiled &compiled) {
   compiled.schedule = text.getValue().str();
   compiled.times = {times[0], times[1], times[2], times[3]};
 }
-
-/// Gathers diagnostics as text: `location: severity: message`, one a line.
-class DiagnosticText {
-public:
-  explicit DiagnosticText(MLIRContext *context)
-      : handler(context, [this](Diagnostic &diagnostic) {
-          llvm::raw_string_ostream stream(text);
-          stream << diagnostic.getLocation() << ": " << diagnostic << "\n";
-          for (Diagnostic &note : diagnostic.getNotes())
-            stream << "  note: " << note << "\n";
-          return success();
-        }) {}
-
-  absl::Status error(StringRef what) const {
-    return absl::InvalidArgumentError(absl::StrCat(what.str(), "\n", text));
-  }
-
-private:
-  std::string text;
-  ScopedDiagnosticHandler handler;
-};
 
 int64_t countOps(ModuleOp module) {
   int64_t ops = 0;

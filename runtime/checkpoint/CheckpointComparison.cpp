@@ -1,57 +1,34 @@
-//===- CheckpointComparison.cpp - Where two checkpoints differ ------------===//
+//===- CheckpointComparison.cpp - Where two sets of tensors differ --------===//
 //
 // Most tensors of two runs that should agree are equal: those cost one memcmp. Only the others are decoded.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/checkpoint/CheckpointComparison.h"
+#include "runtime/checkpoint/Pieces.h"
+#include "runtime/checkpoint/StoredElements.h"
+
+#include "absl/strings/str_cat.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <set>
 
 namespace weft::checkpoint {
 namespace {
-double decodeF16(uint16_t bits) {
-  const int exponent = bits >> 10 & 31, mantissa = bits & 1023;
-  double magnitude = exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(mantissa + 1024, exponent - 25);
-  if (exponent == 31)
-    magnitude = mantissa ? std::nan("") : std::numeric_limits<double>::infinity();
-  return bits >> 15 ? -magnitude : magnitude;
-}
-
-template <typename Stored> Stored load(std::span<const std::byte> data, size_t index) {
-  Stored value;
-  std::memcpy(&value, data.data() + index * sizeof(Stored), sizeof(Stored));
-  return value;
-}
-
-double decode(DType type, std::span<const std::byte> data, size_t index) {
-  switch (type) {
-  case DType::I1:
-    return load<uint8_t>(data, index);
-  case DType::I32:
-    return load<int32_t>(data, index);
-  case DType::I64:
-    return static_cast<double>(load<int64_t>(data, index));
-  case DType::BF16:
-    return std::bit_cast<float>(static_cast<uint32_t>(load<uint16_t>(data, index)) << 16);
-  case DType::F16:
-    return decodeF16(load<uint16_t>(data, index));
-  case DType::F32:
-    return load<float>(data, index);
-  case DType::F64:
-    return load<double>(data, index);
-  }
-  return std::nan("");
-}
-
-absl::StatusOr<std::vector<std::byte>> readWhole(const Checkpoint &checkpoint, const TensorRecord &tensor) {
-  std::vector<std::byte> bytes(static_cast<size_t>(tensor.type.bytes()));
-  if (absl::Status status = checkpoint.read(tensor.name, bytes); !status.ok())
+absl::StatusOr<std::vector<std::byte>> readWhole(const TensorSource &source, const std::string &name,
+                                                 const StoredType &type) {
+  std::vector<std::byte> bytes(static_cast<size_t>(type.bytes()));
+  if (absl::Status status = source.read(name, bytes); !status.ok())
     return status;
   return bytes;
+}
+
+bool areComparable(const StoredType &a, const StoredType &b, bool acrossFormats) {
+  if (!acrossFormats)
+    return a == b;
+  const bool sameShape = isCutOf(a.shape, b.shape) || isCutOf(b.shape, a.shape);
+  return sameShape && (a.type == b.type || (isNumber(a.type) && isNumber(b.type)));
 }
 
 /// The JSON that compareStates looks at.
@@ -60,18 +37,49 @@ nlohmann::json asJson(const CheckpointState &state) {
 }
 } // namespace
 
-TensorComparison compareElements(DType type, std::span<const std::byte> first,
-                                 std::span<const std::byte> second) {
+std::string StoredType::str() const {
+  if (const std::optional<DType> dtype = toDType(type))
+    return TensorType{*dtype, shape}.str();
+  std::string text = "tensor<";
+  for (int64_t size : shape)
+    absl::StrAppend(&text, size, "x");
+  return absl::StrCat(text, std::string(name(type)), ">");
+}
+
+std::vector<std::string> CheckpointTensors::names() const {
+  std::vector<std::string> names;
+  for (const TensorRecord &tensor : checkpoint.tensors())
+    if (!wanted || wanted(tensor.name))
+      names.push_back(tensor.name);
+  return names;
+}
+
+std::optional<StoredType> CheckpointTensors::find(const std::string &name) const {
+  const TensorRecord *tensor = !wanted || wanted(name) ? checkpoint.find(name) : nullptr;
+  return tensor ? std::optional(StoredType{toSafetensors(tensor->type.dtype), tensor->type.shape})
+                : std::nullopt;
+}
+
+TensorComparison compareElements(SafetensorsType firstType, std::span<const std::byte> first,
+                                 SafetensorsType secondType, std::span<const std::byte> second) {
+  const bool sameType = firstType == secondType, areNumbers = isNumber(firstType) && isNumber(secondType);
+  // What is no number is compared byte by byte.
+  const size_t width = areNumbers ? static_cast<size_t>(bitSize(firstType)) / 8 : 1;
   TensorComparison result;
-  if (first.empty() || std::memcmp(first.data(), second.data(), first.size()) == 0)
+  result.comparable = true;
+  result.elements = static_cast<int64_t>(first.size() / width);
+  if (sameType && (first.empty() || std::memcmp(first.data(), second.data(), first.size()) == 0))
     return result;
-  const size_t bytes = static_cast<size_t>(byteSize(type));
-  for (size_t i = 0; i * bytes < first.size(); ++i) {
-    if (std::memcmp(first.data() + i * bytes, second.data() + i * bytes, bytes) == 0)
+  for (int64_t i = 0; i < result.elements; ++i) {
+    const size_t at = static_cast<size_t>(i) * width;
+    if (sameType && std::memcmp(first.data() + at, second.data() + at, width) == 0)
+      continue;
+    const double a = areNumbers ? elementValue(firstType, first.data(), i) : 0,
+                 b = areNumbers ? elementValue(secondType, second.data(), i) : 0;
+    if (!sameType && (a == b || (std::isnan(a) && std::isnan(b))))
       continue;
     if (result.differing++ == 0)
-      result.firstIndex = static_cast<int64_t>(i);
-    const double a = decode(type, first, i), b = decode(type, second, i);
+      result.firstIndex = i;
     if (!std::isfinite(a) || !std::isfinite(b)) {
       ++result.notFinite;
       continue;
@@ -84,30 +92,28 @@ TensorComparison compareElements(DType type, std::span<const std::byte> first,
   return result;
 }
 
-absl::StatusOr<std::vector<TensorComparison>> compareTensors(const Checkpoint &first,
-                                                             const Checkpoint &second) {
+absl::StatusOr<std::vector<TensorComparison>> compareTensors(const TensorSource &first,
+                                                             const TensorSource &second, bool acrossFormats) {
   std::set<std::string> names;
-  for (const Checkpoint *checkpoint : {&first, &second})
-    for (const TensorRecord &tensor : checkpoint->tensors())
-      names.insert(tensor.name);
+  for (const TensorSource *source : {&first, &second})
+    for (std::string &name : source->names())
+      names.insert(std::move(name));
   std::vector<TensorComparison> results;
   for (const std::string &name : names) {
-    const TensorRecord *a = first.find(name), *b = second.find(name);
+    const std::optional<StoredType> a = first.find(name), b = second.find(name);
     TensorComparison result;
-    if (a && b && a->type == b->type) {
-      absl::StatusOr<std::vector<std::byte>> aBytes = readWhole(first, *a);
+    if (a && b && areComparable(*a, *b, acrossFormats)) {
+      absl::StatusOr<std::vector<std::byte>> aBytes = readWhole(first, name, *a);
       if (!aBytes.ok())
         return aBytes.status();
-      absl::StatusOr<std::vector<std::byte>> bBytes = readWhole(second, *b);
+      absl::StatusOr<std::vector<std::byte>> bBytes = readWhole(second, name, *b);
       if (!bBytes.ok())
         return bBytes.status();
-      result = compareElements(a->type.dtype, *aBytes, *bBytes);
+      result = compareElements(a->type, *aBytes, b->type, *bBytes);
     }
     result.name = name;
-    if (a)
-      result.first = a->type;
-    if (b)
-      result.second = b->type;
+    result.first = a;
+    result.second = b;
     results.push_back(std::move(result));
   }
   return results;

@@ -132,6 +132,22 @@ absl::StatusOr<std::optional<std::string>> checkpointsAt(const std::string &path
   return std::nullopt;
 }
 
+absl::StatusOr<Checkpoint> openMeant(const std::string &path, std::vector<std::string> &broken,
+                                     FileSystem &files) {
+  absl::StatusOr<std::optional<std::string>> folder = checkpointsAt(path, files);
+  if (!folder.ok())
+    return folder.status();
+  if (!*folder)
+    return openCheckpoint(path, files);
+  absl::StatusOr<LatestCheckpoint> latest = findLatest(**folder, files);
+  if (!latest.ok())
+    return latest.status();
+  broken = latest->broken;
+  if (!latest->checkpoint)
+    return absl::DataLossError(absl::StrCat(**folder, ": none of its checkpoints is whole"));
+  return *std::move(latest->checkpoint);
+}
+
 absl::StatusOr<std::vector<std::string>> cleanLeftovers(const std::string &checkpoints, FileSystem &files) {
   std::vector<std::string> removed;
   for (std::string_view ending : {kTemporary, kTrash}) {

@@ -41,6 +41,11 @@ absl::StatusOr<std::vector<std::string>> stepFolders(const std::string &checkpoi
 absl::StatusOr<std::optional<std::string>> checkpointsAt(const std::string &path,
                                                          FileSystem &files = systemFiles());
 
+/// The checkpoint that a path means: itself, or the latest whole one of a run's folder or of its folder of
+/// checkpoints. `broken` is told what was passed over.
+absl::StatusOr<Checkpoint> openMeant(const std::string &path, std::vector<std::string> &broken,
+                                     FileSystem &files = systemFiles());
+
 /// Removes what crashed saves and deletions left; returns the names removed. Only while holding the run's
 /// lock.
 absl::StatusOr<std::vector<std::string>> cleanLeftovers(const std::string &checkpoints,

@@ -165,6 +165,12 @@ absl::StatusOr<RankRecord> writeRank(const std::string &temporary, int64_t rank,
 
 absl::Status commitSave(const std::string &temporary, const CheckpointState &state,
                         const std::vector<RankRecord> &ranks, FileSystem &files) {
+  return commitSaveAs(temporary, stepFolder(parentFolder(temporary), state.step), state, ranks, files);
+}
+
+absl::Status commitSaveAs(const std::string &temporary, const std::string &final,
+                          const CheckpointState &state, const std::vector<RankRecord> &ranks,
+                          FileSystem &files) {
   absl::StatusOr<std::vector<TensorRecord>> tensors = joinRanks(ranks);
   if (!tensors.ok())
     return tensors.status();
@@ -179,7 +185,7 @@ absl::Status commitSave(const std::string &temporary, const CheckpointState &sta
     return status;
   if (absl::Status status = syncFolder(files, temporary); !status.ok())
     return status;
-  return publish(temporary, stepFolder(parentFolder(temporary), state.step), files);
+  return publish(temporary, final, files);
 }
 
 absl::Status removeOlder(const std::string &checkpoints, int64_t step, const SaveOptions &options) {

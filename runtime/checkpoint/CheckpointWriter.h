@@ -60,6 +60,10 @@ absl::StatusOr<RankRecord> writeRank(const std::string &temporary, int64_t rank,
 /// Writes the manifest and gives the folder its name.
 absl::Status commitSave(const std::string &temporary, const CheckpointState &state,
                         const std::vector<RankRecord> &ranks, FileSystem &files);
+/// The same with a final name of its own.
+absl::Status commitSaveAs(const std::string &temporary, const std::string &final,
+                          const CheckpointState &state, const std::vector<RankRecord> &ranks,
+                          FileSystem &files);
 /// Removes the older checkpoints that the options do not keep, after `step` was saved.
 absl::Status removeOlder(const std::string &checkpoints, int64_t step, const SaveOptions &options);
 

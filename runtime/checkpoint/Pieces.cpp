@@ -118,6 +118,22 @@ static std::vector<int64_t> stridesOf(const std::vector<int64_t> &shape, int64_t
   return strides;
 }
 
+bool isCutOf(const std::vector<int64_t> &fine, const std::vector<int64_t> &coarse) {
+  if (fine == coarse)
+    return true;
+  size_t at = 0;
+  for (int64_t size : coarse) {
+    int64_t product = 1;
+    while (product < size && at < fine.size())
+      product *= fine[at++];
+    if (product != size)
+      return false;
+  }
+  while (at < fine.size() && fine[at] == 1)
+    ++at;
+  return at == fine.size();
+}
+
 BoxWalk::BoxWalk(int64_t elementBytes, std::vector<int64_t> boxSize, const BoxPlace &from, const BoxPlace &to)
     : size(std::move(boxSize)), fromStride(stridesOf(from.shape, elementBytes)),
       toStride(stridesOf(to.shape, elementBytes)), inner(size.size()) {

@@ -39,6 +39,10 @@ std::string checkInside(const std::vector<int64_t> &shape, const Slice &slice);
 /// What two slices of one tensor share; its sizes are 0 where they share nothing.
 Slice intersection(const Slice &a, const Slice &b);
 
+/// Whether `fine` is `coarse` with dimensions cut into several: a row-major reshape that moves no element
+/// across a dimension of `coarse`.
+bool isCutOf(const std::vector<int64_t> &fine, const std::vector<int64_t> &coarse);
+
 /// Where a box begins in a dense row-major tensor of this shape.
 struct BoxPlace {
   std::vector<int64_t> shape;

@@ -5,7 +5,6 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/checkpoint/SafetensorsFile.h"
-#include "runtime/checkpoint/Checksum.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -26,20 +25,24 @@ SafetensorsFile::~SafetensorsFile() {
     ::munmap(const_cast<std::byte *>(mapping), static_cast<size_t>(contents.dataEnd));
 }
 
+absl::StatusOr<SafetensorsHeader> readSafetensorsHeader(const InputFile &file, const std::string &path) {
+  std::string start(static_cast<size_t>(std::min(kSafetensorsLengthBytes, file.bytes())), '\0');
+  if (absl::Status status = file.read(0, start.data(), start.size()); !status.ok())
+    return status;
+  absl::StatusOr<int64_t> length = parseSafetensorsLength(start, file.bytes(), path);
+  if (!length.ok())
+    return length.status();
+  std::string json(static_cast<size_t>(*length), '\0');
+  if (absl::Status status = file.read(kSafetensorsLengthBytes, json.data(), json.size()); !status.ok())
+    return status;
+  return parseSafetensorsHeader(json, file.bytes(), path);
+}
+
 absl::StatusOr<SafetensorsFile> SafetensorsFile::open(FileSystem &files, const std::string &path) {
   absl::StatusOr<InputFile> file = InputFile::open(files, path);
   if (!file.ok())
     return file.status();
-  std::string start(static_cast<size_t>(std::min(kSafetensorsLengthBytes, file->bytes())), '\0');
-  if (absl::Status status = file->read(0, start.data(), start.size()); !status.ok())
-    return status;
-  absl::StatusOr<int64_t> length = parseSafetensorsLength(start, file->bytes(), path);
-  if (!length.ok())
-    return length.status();
-  std::string json(static_cast<size_t>(*length), '\0');
-  if (absl::Status status = file->read(kSafetensorsLengthBytes, json.data(), json.size()); !status.ok())
-    return status;
-  absl::StatusOr<SafetensorsHeader> header = parseSafetensorsHeader(json, file->bytes(), path);
+  absl::StatusOr<SafetensorsHeader> header = readSafetensorsHeader(*file, path);
   if (!header.ok())
     return header.status();
 
@@ -83,23 +86,53 @@ absl::StatusOr<SafetensorsWriter> SafetensorsWriter::create(FileSystem &files, c
   return writer;
 }
 
-absl::StatusOr<uint64_t> SafetensorsWriter::write(std::span<const std::byte> data) {
-  if (next == header.entries.size())
-    return absl::FailedPreconditionError(absl::StrCat(path, ": every tensor was written already"));
+absl::Status SafetensorsWriter::checkNext() const {
+  return next < header.entries.size()
+             ? absl::OkStatus()
+             : absl::FailedPreconditionError(absl::StrCat(path, ": every tensor was written already"));
+}
+
+absl::Status SafetensorsWriter::wrongSize(int64_t given) const {
   const SafetensorsEntry &entry = header.entries[next];
-  if (static_cast<int64_t>(data.size()) != entry.end - entry.begin)
-    return absl::InvalidArgumentError(absl::StrCat(path, ": tensor '", entry.name, "' needs ",
-                                                   entry.end - entry.begin, " bytes, ", data.size(),
-                                                   " were given"));
-  Checksum checksum;
+  return absl::InvalidArgumentError(absl::StrCat(path, ": tensor '", entry.name, "' needs ",
+                                                 entry.end - entry.begin, " bytes, ", given, " were given"));
+}
+
+absl::StatusOr<uint64_t> SafetensorsWriter::write(std::span<const std::byte> data) {
+  if (absl::Status status = checkNext(); !status.ok())
+    return status;
+  if (written + static_cast<int64_t>(data.size()) != nextBytes())
+    return wrongSize(written + static_cast<int64_t>(data.size()));
+  if (absl::Status status = append(data); !status.ok())
+    return status;
+  return endEntry();
+}
+
+absl::Status SafetensorsWriter::append(std::span<const std::byte> data) {
+  if (absl::Status status = checkNext(); !status.ok())
+    return status;
+  if (static_cast<int64_t>(data.size()) > nextBytes() - written)
+    return wrongSize(written + static_cast<int64_t>(data.size()));
   for (size_t at = 0; at < data.size(); at += kChecksumStretch) {
     const std::span<const std::byte> part = data.subspan(at, std::min(kChecksumStretch, data.size() - at));
     checksum.update(part.data(), part.size());
     if (absl::Status status = file.append(part.data(), part.size()); !status.ok())
       return status;
+    written += static_cast<int64_t>(part.size());
   }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<uint64_t> SafetensorsWriter::endEntry() {
+  if (absl::Status status = checkNext(); !status.ok())
+    return status;
+  if (written != nextBytes())
+    return wrongSize(written);
+  const uint64_t value = checksum.value();
+  checksum = Checksum();
+  written = 0;
   ++next;
-  return checksum.value();
+  return value;
 }
 
 absl::Status SafetensorsWriter::finish() {

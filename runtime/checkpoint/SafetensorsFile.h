@@ -8,6 +8,7 @@
 #ifndef WEFT_RUNTIME_CHECKPOINT_SAFETENSORSFILE_H
 #define WEFT_RUNTIME_CHECKPOINT_SAFETENSORSFILE_H
 
+#include "runtime/checkpoint/Checksum.h"
 #include "runtime/checkpoint/FileOperations.h"
 #include "runtime/checkpoint/SafetensorsHeader.h"
 
@@ -16,6 +17,10 @@
 #include <span>
 
 namespace weft::checkpoint {
+
+/// The header of an open safetensors file, which passed every rule of the format. `path` names it in
+/// messages.
+absl::StatusOr<SafetensorsHeader> readSafetensorsHeader(const InputFile &file, const std::string &path);
 
 /// A safetensors file for reading. The file may not be cut short while it is open (reading a mapped page that
 /// is gone kills the process); a checkpoint's files never change once they have their name.
@@ -55,16 +60,24 @@ public:
   int64_t bytes() const { return header.dataEnd; }
   /// Writes all bytes of the next entry; returns their XXH64.
   absl::StatusOr<uint64_t> write(std::span<const std::byte> data);
+  /// The same in parts: the next bytes of the next entry, and, when all have come, its end.
+  absl::Status append(std::span<const std::byte> part);
+  absl::StatusOr<uint64_t> endEntry();
   /// Returns once all is on the disk. Every entry must have been written.
   absl::Status finish();
 
 private:
   SafetensorsWriter(std::string path, SafetensorsHeader header, OutputFile file);
+  absl::Status checkNext() const;
+  absl::Status wrongSize(int64_t given) const;
+  int64_t nextBytes() const { return header.entries[next].end - header.entries[next].begin; }
 
   std::string path;
   SafetensorsHeader header;
   OutputFile file;
   size_t next = 0;
+  int64_t written = 0; ///< of the next entry
+  Checksum checksum;
 };
 
 } // namespace weft::checkpoint

@@ -9,6 +9,7 @@
 
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 
 #include <nlohmann/json.hpp>
 
@@ -24,19 +25,36 @@ using Json = nlohmann::json;
 struct TypeRow {
   SafetensorsType type;
   std::string_view name;
-  int64_t bytes;
+  int64_t bits;
   std::optional<DType> dtype;
 };
-constexpr std::array<TypeRow, 9> kTypes = {{{SafetensorsType::F64, "F64", 8, DType::F64},
-                                            {SafetensorsType::F32, "F32", 4, DType::F32},
-                                            {SafetensorsType::F16, "F16", 2, DType::F16},
-                                            {SafetensorsType::BF16, "BF16", 2, DType::BF16},
-                                            {SafetensorsType::I64, "I64", 8, DType::I64},
-                                            {SafetensorsType::I32, "I32", 4, DType::I32},
-                                            {SafetensorsType::I8, "I8", 1, std::nullopt},
-                                            {SafetensorsType::U8, "U8", 1, std::nullopt},
-                                            {SafetensorsType::Bool, "BOOL", 1, DType::I1}}};
+constexpr std::array<TypeRow, 22> kTypes = {{{SafetensorsType::F64, "F64", 64, DType::F64},
+                                             {SafetensorsType::F32, "F32", 32, DType::F32},
+                                             {SafetensorsType::F16, "F16", 16, DType::F16},
+                                             {SafetensorsType::BF16, "BF16", 16, DType::BF16},
+                                             {SafetensorsType::I64, "I64", 64, DType::I64},
+                                             {SafetensorsType::I32, "I32", 32, DType::I32},
+                                             {SafetensorsType::Bool, "BOOL", 8, DType::I1},
+                                             {SafetensorsType::I16, "I16", 16, std::nullopt},
+                                             {SafetensorsType::I8, "I8", 8, std::nullopt},
+                                             {SafetensorsType::U64, "U64", 64, std::nullopt},
+                                             {SafetensorsType::U32, "U32", 32, std::nullopt},
+                                             {SafetensorsType::U16, "U16", 16, std::nullopt},
+                                             {SafetensorsType::U8, "U8", 8, std::nullopt},
+                                             {SafetensorsType::C64, "C64", 64, std::nullopt},
+                                             {SafetensorsType::F8E5M2, "F8_E5M2", 8, std::nullopt},
+                                             {SafetensorsType::F8E4M3, "F8_E4M3", 8, std::nullopt},
+                                             {SafetensorsType::F8E8M0, "F8_E8M0", 8, std::nullopt},
+                                             {SafetensorsType::F8E5M2FNUZ, "F8_E5M2FNUZ", 8, std::nullopt},
+                                             {SafetensorsType::F8E4M3FNUZ, "F8_E4M3FNUZ", 8, std::nullopt},
+                                             {SafetensorsType::F6E3M2, "F6_E3M2", 6, std::nullopt},
+                                             {SafetensorsType::F6E2M3, "F6_E2M3", 6, std::nullopt},
+                                             {SafetensorsType::F4, "F4", 4, std::nullopt}}};
 const TypeRow &row(SafetensorsType type) { return kTypes[static_cast<size_t>(type)]; }
+
+std::string typeNames() {
+  return absl::StrJoin(kTypes, " ", [](std::string *text, const TypeRow &type) { text->append(type.name); });
+}
 
 constexpr std::string_view kMetadata = "__metadata__";
 /// No tensor of any framework comes near; bounds what a hostile header can make us keep.
@@ -77,8 +95,7 @@ public:
       return unexpected("a string");
     const std::optional<SafetensorsType> type = safetensorsTypeFromName(value);
     if (!type)
-      return fail("dtype " + quoted(value) + where() +
-                  " is not one that weft reads (F64 F32 F16 BF16 I64 I32 I8 U8 BOOL)");
+      return fail("dtype " + quoted(value) + where() + " is none of the format (" + typeNames() + ")");
     entries.back().type = *type;
     state = State::Tensor;
     return true;
@@ -231,9 +248,11 @@ std::string checkRanges(const std::vector<SafetensorsEntry> &entries, int64_t da
   for (const SafetensorsEntry &entry : entries) {
     if (entry.end < entry.begin)
       return absl::StrCat("tensor '", entry.name, "' ends before it begins");
-    const std::optional<int64_t> bytes = tensorBytes(entry.shape, byteSize(entry.type));
+    const std::optional<int64_t> bytes = tensorBytes(entry.shape, entry.type);
     if (!bytes)
-      return absl::StrCat("the shape of tensor '", entry.name, "' overflows");
+      return absl::StrCat("the shape of tensor '", entry.name, "' ",
+                          tensorBytes(entry.shape, bitSize(entry.type)) ? "does not fill whole bytes"
+                                                                        : "overflows");
     if (entry.end - entry.begin != *bytes)
       return absl::StrCat("tensor '", entry.name, "' has ", entry.end - entry.begin,
                           " bytes, its type and shape need ", *bytes);
@@ -252,7 +271,7 @@ std::string checkRanges(const std::vector<SafetensorsEntry> &entries, int64_t da
 } // namespace
 
 std::string_view name(SafetensorsType type) { return row(type).name; }
-int64_t byteSize(SafetensorsType type) { return row(type).bytes; }
+int64_t bitSize(SafetensorsType type) { return row(type).bits; }
 std::optional<DType> toDType(SafetensorsType type) { return row(type).dtype; }
 
 std::optional<SafetensorsType> safetensorsTypeFromName(std::string_view name) {
@@ -279,6 +298,11 @@ std::optional<int64_t> tensorBytes(const std::vector<int64_t> &shape, int64_t el
   }
   // A product that overflows on the way to a size of 0 is refused too: other readers would disagree on it.
   return overflows ? std::nullopt : std::optional<int64_t>(bytes);
+}
+
+std::optional<int64_t> tensorBytes(const std::vector<int64_t> &shape, SafetensorsType type) {
+  const std::optional<int64_t> bits = tensorBytes(shape, bitSize(type)); // as if a bit were a byte
+  return bits && *bits % 8 == 0 ? std::optional<int64_t>(*bits / 8) : std::nullopt;
 }
 
 absl::StatusOr<int64_t> parseSafetensorsLength(std::string_view start, int64_t fileBytes,
@@ -329,7 +353,7 @@ absl::StatusOr<SafetensorsHeader> layOutSafetensors(std::vector<SafetensorsEntry
                                                     std::map<std::string, std::string> metadata,
                                                     const std::string &file) {
   std::sort(entries.begin(), entries.end(), [](const auto &a, const auto &b) {
-    return std::pair(-byteSize(a.type), a.name) < std::pair(-byteSize(b.type), b.name);
+    return std::pair(-bitSize(a.type), a.name) < std::pair(-bitSize(b.type), b.name);
   });
   absl::flat_hash_set<std::string> names;
   int64_t at = 0;
@@ -339,7 +363,7 @@ absl::StatusOr<SafetensorsHeader> layOutSafetensors(std::vector<SafetensorsEntry
           absl::StrCat(file, ": tensor name '", entry.name,
                        entry.name == kMetadata ? "' is reserved by the format" : "' comes twice",
                        ". Give each tensor a name of its own."));
-    const std::optional<int64_t> bytes = tensorBytes(entry.shape, byteSize(entry.type));
+    const std::optional<int64_t> bytes = tensorBytes(entry.shape, entry.type);
     entry.begin = at;
     if (!bytes || __builtin_add_overflow(at, *bytes, &at))
       return absl::InvalidArgumentError(

@@ -22,19 +22,45 @@
 
 namespace weft::checkpoint {
 
-/// The element types that weft reads. I8 and U8 occur in foreign files only.
-enum class SafetensorsType : uint8_t { F64, F32, F16, BF16, I64, I32, I8, U8, Bool };
+/// The element types of the format, all of them. Those without a DType occur in foreign files only.
+enum class SafetensorsType : uint8_t {
+  F64,
+  F32,
+  F16,
+  BF16,
+  I64,
+  I32,
+  Bool,
+  I16,
+  I8,
+  U64,
+  U32,
+  U16,
+  U8,
+  C64,
+  F8E5M2,
+  F8E4M3,
+  F8E8M0,
+  F8E5M2FNUZ,
+  F8E4M3FNUZ,
+  F6E3M2,
+  F6E2M3,
+  F4
+};
 
-/// As the format spells it: F64 F32 F16 BF16 I64 I32 I8 U8 BOOL.
+/// As the format spells it: F64, BOOL, F8_E4M3.
 std::string_view name(SafetensorsType type);
-int64_t byteSize(SafetensorsType type);
+/// Of one element. Elements of fewer than 8 bits lie side by side.
+int64_t bitSize(SafetensorsType type);
 std::optional<SafetensorsType> safetensorsTypeFromName(std::string_view name);
 SafetensorsType toSafetensors(DType type);
-/// Empty for I8 and U8, which no kernel has.
+/// Empty for types that no kernel has.
 std::optional<DType> toDType(SafetensorsType type);
 
 /// The bytes of a tensor; empty when a size is negative or the product exceeds 63 bits.
 std::optional<int64_t> tensorBytes(const std::vector<int64_t> &shape, int64_t elementBytes);
+/// The same, and empty too when the bits do not fill whole bytes.
+std::optional<int64_t> tensorBytes(const std::vector<int64_t> &shape, SafetensorsType type);
 
 struct SafetensorsEntry {
   std::string name;

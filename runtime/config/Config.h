@@ -362,6 +362,8 @@ struct CheckpointConfig {
   /// Steps between checkpoints; 0: only after the last step.
   int64_t interval = 100;
   int64_t keepLatest = 3;
+  /// Absolute path of what a new run's parameters come from, or empty.
+  std::string initialLoadPath;
 
   bool operator==(const CheckpointConfig &) const = default;
 };

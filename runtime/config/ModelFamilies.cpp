@@ -34,6 +34,7 @@ FamilyTraits llama() {
   return {.family = ModelFamily::Llama,
           .name = "llama",
           .doc = "pre-norm decoder with rotary attention and a gated feed-forward (arXiv:2302.13971)",
+          .architecture = "LlamaForCausalLM",
           .keys = rotaryWith({"head_dim", "attention_bias", "mlp_bias"}),
           .spellings = {},
           .defaults = {}};
@@ -43,6 +44,7 @@ FamilyTraits mistral() {
   return {.family = ModelFamily::Mistral,
           .name = "mistral",
           .doc = "llama without biases; attention sees a sliding window (arXiv:2310.06825)",
+          .architecture = "MistralForCausalLM",
           .keys = rotaryWith({"head_dim", "sliding_window"}),
           .spellings = {},
           .defaults = {{"num_key_value_heads", "8"},
@@ -55,6 +57,7 @@ FamilyTraits qwen2() {
       .family = ModelFamily::Qwen2,
       .name = "qwen2",
       .doc = "llama with biases on queries, keys and values, and a window in upper layers (arXiv:2412.15115)",
+      .architecture = "Qwen2ForCausalLM",
       .keys = rotaryWith(
           {"head_dim", "sliding_window", "use_sliding_window", "max_window_layers", "layer_types"}),
       .spellings = {},
@@ -68,6 +71,7 @@ FamilyTraits qwen3() {
   FamilyTraits traits = qwen2();
   traits.family = ModelFamily::Qwen3;
   traits.name = "qwen3";
+  traits.architecture = "Qwen3ForCausalLM";
   traits.doc = "qwen2 with norms on the queries and keys of each head, biases if wanted (arXiv:2505.09388)";
   traits.keys.push_back("attention_bias");
   traits.defaults.push_back({"head_dim", "128"});
@@ -79,6 +83,7 @@ FamilyTraits gemma2() {
           .name = "gemma2",
           .doc = "norms before and behind each branch, their weights around zero; capped scores and logits; "
                  "every second layer slides (arXiv:2408.00118)",
+          .architecture = "Gemma2ForCausalLM",
           .keys = rotaryWith({"head_dim", "attention_bias", "sliding_window", "layer_types",
                               "query_pre_attn_scalar", "attn_logit_softcapping", "final_logit_softcapping"}),
           .spellings = {{"hidden_activation", "hidden_act"}},
@@ -97,6 +102,7 @@ FamilyTraits gemma3Text() {
   FamilyTraits traits = gemma2();
   traits.family = ModelFamily::Gemma3Text;
   traits.name = "gemma3_text";
+  traits.architecture = "Gemma3ForCausalLM";
   traits.doc =
       "gemma2 with norms on the queries and keys of each head, and rotary frequencies of their own in "
       "sliding layers, which are five of six (arXiv:2503.19786)";
@@ -119,6 +125,7 @@ FamilyTraits olmo2() {
   return {.family = ModelFamily::Olmo2,
           .name = "olmo2",
           .doc = "norms behind each branch alone, and on all queries and all keys at once (arXiv:2501.00656)",
+          .architecture = "Olmo2ForCausalLM",
           .keys = rotaryWith({"head_dim", "attention_bias"}),
           .spellings = {},
           .defaults = {{"rms_norm_eps", "1e-05"}}};
@@ -130,6 +137,7 @@ FamilyTraits gpt2() {
           .doc = "learned positions, layer norms and biases everywhere, one projection to queries, keys and "
                  "values; `n_embd`, `n_layer`, `n_head`, `n_positions`, `n_inner`, `activation_function` and "
                  "`attn_pdrop` are keys too",
+          .architecture = "GPT2LMHeadModel",
           .keys = {"layer_norm_epsilon", "embd_pdrop", "resid_pdrop", "scale_attn_weights",
                    "scale_attn_by_inverse_layer_idx"},
           .spellings = {{"n_embd", "hidden_size"},

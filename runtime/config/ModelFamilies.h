@@ -25,6 +25,8 @@ struct FamilyValue {
 struct FamilyTraits {
   ModelFamily family;
   std::string name, doc;
+  /// The class of transformers that its config.json names.
+  std::string architecture;
   /// The keys that it takes beside those that all families take; `rope_scaling` stands for its section.
   std::vector<std::string> keys;
   /// Its own names of keys.

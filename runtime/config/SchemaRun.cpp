@@ -95,6 +95,10 @@ static void addReportKeys(std::vector<Key> &keys) {
       .unit("checkpoints")
       .atLeast(1)
       .atMost(1000000);
+  add("checkpoint.initial_load_path", fieldOf<&Config::checkpoint, &CheckpointConfig::initialLoadPath>(),
+      "What the parameters of a new run come from: a checkpoint of weft, a run's folder (its latest), or a "
+      "Hugging Face folder. The optimizer starts anew. A run that resumes does not read it.")
+      .filePath();
   addInterval("eval.interval", fieldOf<&Config::eval, &EvalConfig::interval>(),
               "Steps from one evaluation to the next; 0: only after the last step.")
       .usedWithPositive("data.validation_fraction");

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/checkpoint/SafetensorsFile.h"
+#include "runtime/checkpoint/StoredElements.h"
 #include "runtime/support/ExitCode.h"
 #include "runtime/train/RunComparison.h"
 #include "runtime/train/ValueDump.h"
@@ -14,49 +15,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 namespace weft {
 namespace {
 
 using checkpoint::SafetensorsEntry;
 using checkpoint::SafetensorsFile;
-using checkpoint::SafetensorsType;
-
-template <typename T> double read(const std::byte *data, int64_t index) {
-  T value;
-  std::memcpy(&value, data + index * static_cast<int64_t>(sizeof(T)), sizeof(T));
-  return static_cast<double>(value);
-}
-
-double valueAt(SafetensorsType type, const std::byte *data, int64_t index) {
-  switch (type) {
-  case SafetensorsType::F64:
-    return read<double>(data, index);
-  case SafetensorsType::F32:
-    return read<float>(data, index);
-  case SafetensorsType::F16:
-    return read<_Float16>(data, index);
-  case SafetensorsType::BF16: {
-    uint16_t half;
-    std::memcpy(&half, data + index * 2, sizeof(half));
-    const uint32_t bits = static_cast<uint32_t>(half) << 16;
-    float value;
-    std::memcpy(&value, &bits, sizeof(value));
-    return value;
-  }
-  case SafetensorsType::I64:
-    return read<int64_t>(data, index);
-  case SafetensorsType::I32:
-    return read<int32_t>(data, index);
-  case SafetensorsType::I8:
-    return read<int8_t>(data, index);
-  case SafetensorsType::U8:
-  case SafetensorsType::Bool:
-    return read<uint8_t>(data, index);
-  }
-  return 0;
-}
 
 /// A tensor in a file.
 struct Value {
@@ -64,9 +28,9 @@ struct Value {
   std::span<const std::byte> bytes;
 
   int64_t elements() const {
-    return static_cast<int64_t>(bytes.size()) / std::max<int64_t>(checkpoint::byteSize(entry.type), 1);
+    return static_cast<int64_t>(bytes.size()) * 8 / checkpoint::bitSize(entry.type);
   }
-  double at(int64_t index) const { return valueAt(entry.type, bytes.data(), index); }
+  double at(int64_t index) const { return checkpoint::elementValue(entry.type, bytes.data(), index); }
   std::string typeText() const {
     std::string shape;
     for (int64_t size : entry.shape)
@@ -81,6 +45,8 @@ std::optional<std::string> difference(const Value &a, const Value &b, double tol
     return absl::StrCat(a.typeText(), " and ", b.typeText());
   if (a.entry.type == b.entry.type && std::equal(a.bytes.begin(), a.bytes.end(), b.bytes.begin()))
     return std::nullopt;
+  if (!checkpoint::isNumber(a.entry.type) || !checkpoint::isNumber(b.entry.type))
+    return absl::StrCat("the bytes of ", a.typeText(), " and ", b.typeText(), " differ");
   double square = 0, norm = 0, most = 0;
   int64_t count = 0, first = -1, notFinite = 0;
   for (int64_t i = 0; i < a.elements(); ++i) {

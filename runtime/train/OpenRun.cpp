@@ -18,26 +18,6 @@
 #include <cstdio>
 
 namespace weft {
-namespace {
-
-absl::StatusOr<checkpoint::Checkpoint> openMeant(const std::string &path,
-                                                 std::vector<std::string> &warnings) {
-  absl::StatusOr<std::optional<std::string>> folder = checkpoint::checkpointsAt(path);
-  if (!folder.ok())
-    return folder.status();
-  if (!*folder)
-    return checkpoint::openCheckpoint(path);
-  absl::StatusOr<checkpoint::LatestCheckpoint> latest = checkpoint::findLatest(**folder);
-  if (!latest.ok())
-    return latest.status();
-  warnings = latest->broken;
-  if (!latest->checkpoint)
-    return absl::NotFoundError(absl::StrCat(**folder, ": no whole checkpoint is there yet"));
-  return *std::move(latest->checkpoint);
-}
-
-} // namespace
-
 absl::StatusOr<OpenedRun> openRun(const std::string &path, const std::string &checkpointPath,
                                   const std::vector<std::string> &overrides,
                                   const std::optional<Launcher> &launcher) {
@@ -59,7 +39,7 @@ absl::StatusOr<OpenedRun> openRun(const std::string &path, const std::string &ch
   if (absl::Status status = checkMesh(common, run.loaded.config); !status.ok())
     return status;
   absl::StatusOr<checkpoint::Checkpoint> checkpoint =
-      openMeant(checkpointPath.empty() ? path : checkpointPath, run.warnings);
+      checkpoint::openMeant(checkpointPath.empty() ? path : checkpointPath, run.warnings);
   if (!checkpoint.ok())
     return withExitCode(checkpoint.status(), ExitCode::Checkpoint);
   absl::StatusOr<std::unique_ptr<Tokenizer>> tokenizer = loadTokenizer(common.tokenizer.str());

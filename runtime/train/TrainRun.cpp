@@ -15,6 +15,7 @@
 #include "runtime/support/FileText.h"
 #include "runtime/support/Processors.h"
 #include "runtime/train/Banner.h"
+#include "runtime/train/InitialWeights.h"
 #include "runtime/train/JobProcesses.h"
 #include "runtime/train/MachineMemory.h"
 #include "runtime/train/ModelFlops.h"
@@ -64,6 +65,7 @@ struct Job {
   std::vector<Executable> parts;           ///< until the ranks take them
   double compileSeconds = 0;
   std::optional<checkpoint::Checkpoint> resume;
+  std::optional<InitialWeights> weights; ///< of a new run that does not begin at random
   std::unique_ptr<Tokenizer> tokenizer;
   std::shared_ptr<const TrainingData> data;
   std::optional<double> flopsPerToken;
@@ -181,11 +183,21 @@ absl::StatusOr<double> measureMachine(const Config &config, const Target &target
 absl::StatusOr<Progress> loadState(const Job &job, Executor &executor, int rank) {
   if (!job.resume) {
     initializeVariables(executor, static_cast<uint64_t>(job.loaded.config.train.seed), rank);
+    if (absl::Status status = job.weights ? job.weights->restore(executor, rank) : absl::OkStatus();
+        !status.ok())
+      return status;
     return Progress();
   }
   if (absl::Status status = restoreVariables(executor, *job.resume, false, rank); !status.ok())
     return status;
   return savedProgress(*job.resume);
+}
+
+/// Where the parameters come from.
+std::string describeStart(const Job &job) {
+  if (job.resume)
+    return absl::StrCat("resuming: ", job.resume->folder());
+  return job.weights ? absl::StrCat("starting from: ", job.weights->path()) : "resuming: nothing to resume";
 }
 
 /// Bytes that the ranks' devices have allocated for their programs.
@@ -240,8 +252,7 @@ absl::Status trainRank(const TrainRequest &request, const Job &job, const WholeP
   absl::StatusOr<Progress> progress = loadState(job, executor, communicator.rank());
   if (!progress.ok())
     return progress.status();
-  log.line(absl::StrCat(describeData(job.loaded.config, *job.data), "   resuming: ",
-                        job.resume ? job.resume->folder() : std::string("nothing to resume")));
+  log.line(absl::StrCat(describeData(job.loaded.config, *job.data), "   ", describeStart(job)));
   TrainerContext context{job.loaded.config,
                          job.folder,
                          executor,
@@ -335,6 +346,25 @@ absl::Status openData(const TrainRequest &request, Job &job) {
   return absl::OkStatus();
 }
 
+/// Opens what a new run's parameters come from, if not from random numbers.
+absl::Status openWeights(Job &job) {
+  const Config &config = job.loaded.config;
+  const std::string &path = config.checkpoint.initialLoadPath;
+  if (path.empty())
+    return absl::OkStatus();
+  if (job.resume) {
+    job.log.line(absl::StrCat("checkpoint.initial_load_path is not read: the run goes on from ",
+                              job.resume->folder()));
+    return absl::OkStatus();
+  }
+  absl::StatusOr<InitialWeights> weights =
+      InitialWeights::open(config, job.parts, job.tokenizer->checksum(), job.log);
+  if (!weights.ok())
+    return weights.status();
+  job.weights.emplace(*std::move(weights));
+  return absl::OkStatus();
+}
+
 /// Everything up to the program, where rank 0 is.
 absl::Status prepareJob(const TrainRequest &request, Job &job, JobProcesses &processes) {
   if (absl::Status status = openFolder(request, job, processes); !status.ok())
@@ -362,6 +392,8 @@ absl::Status prepareJob(const TrainRequest &request, Job &job, JobProcesses &pro
   if (job.resume)
     if (absl::Status status = checkSaved(job.parts, *job.resume); !status.ok())
       return status;
+  if (absl::Status status = openWeights(job); !status.ok())
+    return status;
   job.log.line(bannerLine(config, job.parts));
   if (request.stopRequested())
     return withExitCode(absl::CancelledError("stopped by a signal before the first step"), ExitCode::Stopped);
@@ -383,7 +415,9 @@ absl::Status followLeader(const TrainRequest &request, Job &job, JobProcesses &p
       return withExitCode(checkpoint.status(), ExitCode::Checkpoint);
     job.resume = *std::move(checkpoint);
   }
-  return openData(request, job);
+  if (absl::Status status = openData(request, job); !status.ok())
+    return status;
+  return openWeights(job);
 }
 
 /// Brings all processes to where rank 0 is, and compares what they have.

@@ -11,6 +11,7 @@
 #include "runtime/support/ExitCode.h"
 #include "runtime/support/FileText.h"
 #include "runtime/tokenizer/Tokenizer.h"
+#include "tools/weft-compile/ModelCommand.h"
 #include "tools/weft-compile/ScheduleCommand.h"
 #include "tools/weft-compile/Target.h"
 
@@ -120,8 +121,10 @@ absl::Status compile(const Arguments &arguments) {
 int main(int argc, char **argv) {
   if (argc > 1 && std::string_view(argv[1]) == "schedule")
     return weft::runScheduleCommand(argc - 1, argv + 1);
+  if (argc > 1 && std::string_view(argv[1]) == "model")
+    return weft::runModelCommand(argc - 1, argv + 1);
   CLI::App app("Compiles a run file to an executable.", "weft-compile");
-  app.footer("weft-compile schedule ... is weft schedule.");
+  app.footer("weft-compile schedule ... is weft schedule, weft-compile model ... is weft model.");
   app.set_version_flag("--version", "weft-compile " WEFT_VERSION);
   Arguments arguments;
   app.add_option("config", arguments.config, "The run file (YAML)")->required();

@@ -1,7 +1,7 @@
 //===- CkptCommand.cpp - weft ckpt inspect|verify|diff --------------------===//
 //
-// Prints what runtime/checkpoint finds out. The JSON has the same content as the text, and integers as
-// integers.
+// Prints what runtime/checkpoint and runtime/interchange find out. The JSON has the same content as the text,
+// and integers as integers.
 //
 //===----------------------------------------------------------------------===//
 #include "tools/weft/CkptCommand.h"
@@ -9,6 +9,8 @@
 #include "runtime/checkpoint/CheckpointComparison.h"
 #include "runtime/checkpoint/CheckpointFolders.h"
 #include "runtime/checkpoint/FileOperations.h"
+#include "runtime/interchange/FolderTensors.h"
+#include "runtime/interchange/ParameterNames.h"
 #include "tools/weft/Command.h"
 
 #include "absl/strings/str_cat.h"
@@ -19,10 +21,12 @@
 #include <array>
 #include <cstdio>
 #include <memory>
+#include <set>
 
 namespace weft {
 namespace {
 using namespace checkpoint;
+using namespace interchange;
 using Json = nlohmann::ordered_json;
 
 void print(const std::string &text) { std::fwrite(text.data(), 1, text.size(), stdout); }
@@ -33,20 +37,12 @@ std::string count(size_t number, const char *thing) {
 }
 
 /// The checkpoint that a path means. Broken newer ones that were passed over are told on standard error.
-absl::StatusOr<Checkpoint> openMeant(const std::string &path) {
-  absl::StatusOr<std::optional<std::string>> folder = checkpointsAt(path);
-  if (!folder.ok())
-    return folder.status();
-  if (!*folder)
-    return openCheckpoint(path);
-  absl::StatusOr<LatestCheckpoint> latest = findLatest(**folder);
-  if (!latest.ok())
-    return latest.status();
-  for (const std::string &message : latest->broken)
+absl::StatusOr<Checkpoint> openTold(const std::string &path) {
+  std::vector<std::string> broken;
+  absl::StatusOr<Checkpoint> checkpoint = openMeant(path, broken);
+  for (const std::string &message : broken)
     std::fprintf(stderr, "%s\n", message.c_str());
-  if (!latest->checkpoint)
-    return absl::DataLossError(absl::StrCat(**folder, ": none of its checkpoints is whole"));
-  return *std::move(latest->checkpoint);
+  return checkpoint;
 }
 
 /// Rows of two left-aligned columns and a right-aligned one.
@@ -101,6 +97,31 @@ Json inspectionJson(const Checkpoint &checkpoint) {
           {"values", Json(checkpoint.state().values)}};
 }
 
+/// Of a folder of another program.
+std::string inspectionText(const HuggingFaceFolder &folder) {
+  std::set<std::string> files;
+  std::vector<std::array<std::string, 3>> rows = {{"tensor", "type", "bytes"}};
+  for (const FolderTensor &tensor : folder.tensors()) {
+    files.insert(folder.fileOf(tensor));
+    rows.push_back(
+        {tensor.entry.name, tensor.typeText(), withThousands(tensor.entry.end - tensor.entry.begin)});
+  }
+  return absl::StrCat(folder.path(), ": Hugging Face, ", count(folder.tensors().size(), "tensor"), ", ",
+                      withThousands(folder.tensorBytes()), " bytes in ", count(files.size(), "file"), "\n",
+                      table(rows));
+}
+
+Json inspectionJson(const HuggingFaceFolder &folder) {
+  Json tensors = Json::array();
+  for (const FolderTensor &tensor : folder.tensors())
+    tensors.push_back({{"name", tensor.entry.name},
+                       {"dtype", std::string(name(tensor.entry.type))},
+                       {"shape", tensor.entry.shape},
+                       {"file", folder.fileOf(tensor)},
+                       {"bytes", tensor.entry.end - tensor.entry.begin}});
+  return {{"folder", folder.path()}, {"tensors", std::move(tensors)}};
+}
+
 struct Verification {
   std::string folder;
   size_t tensors = 0;
@@ -134,15 +155,15 @@ std::string verificationText(const Verification &result) {
   return text;
 }
 
-std::string typeText(const std::optional<TensorType> &type) { return type ? type->str() : "absent"; }
+std::string typeText(const std::optional<StoredType> &type) { return type ? type->str() : "absent"; }
 
 std::string differenceText(const TensorComparison &tensor) {
-  if (tensor.first != tensor.second)
+  if (!tensor.comparable)
     return absl::StrCat("  ", tensor.name, ": ", typeText(tensor.first), " and ", typeText(tensor.second),
                         "\n");
   std::string text =
       absl::StrFormat("  %s: %s of %s elements differ, the first at %d; max |a-b| %.3g, relative %.3g",
-                      tensor.name, withThousands(tensor.differing), withThousands(tensor.first->elements()),
+                      tensor.name, withThousands(tensor.differing), withThousands(tensor.elements),
                       tensor.firstIndex, tensor.maxAbsolute, tensor.maxRelative);
   if (tensor.notFinite > 0)
     absl::StrAppend(&text, "; ", withThousands(tensor.notFinite), " not finite");
@@ -154,8 +175,8 @@ Json differenceJson(const TensorComparison &tensor) {
                {"equal", tensor.equal()},
                {"first_type", typeText(tensor.first)},
                {"second_type", typeText(tensor.second)}};
-  if (tensor.first == tensor.second)
-    json.update({{"elements", tensor.first->elements()},
+  if (tensor.comparable)
+    json.update({{"elements", tensor.elements},
                  {"differing", tensor.differing},
                  {"first_index", tensor.firstIndex},
                  {"not_finite", tensor.notFinite},
@@ -169,14 +190,18 @@ std::string comparisonText(const std::string &first, const std::string &second,
                            const std::vector<std::string> &state) {
   std::string differences;
   size_t differing = 0;
-  for (const TensorComparison &tensor : tensors)
+  bool sameTypes = true;
+  for (const TensorComparison &tensor : tensors) {
+    sameTypes &= tensor.sameType();
     if (!tensor.equal()) {
       ++differing;
       differences += differenceText(tensor);
     }
+  }
   std::string text = absl::StrCat("a: ", first, "\nb: ", second, "\n");
   if (differing == 0)
-    absl::StrAppend(&text, "equal: every bit of ", count(tensors.size(), "tensor"), "\n");
+    absl::StrAppend(&text, "equal: every ", sameTypes ? "bit" : "value", " of ",
+                    count(tensors.size(), "tensor"), "\n");
   else
     absl::StrAppend(&text, "different: ", differing, " of ", count(tensors.size(), "tensor"), "\n",
                     differences);
@@ -196,7 +221,14 @@ void finish(const absl::StatusOr<ExitCode> &answer) {
 } // namespace
 
 absl::StatusOr<ExitCode> ckptInspect(const std::string &path, bool json) {
-  absl::StatusOr<Checkpoint> checkpoint = openMeant(path);
+  if (isHuggingFaceFolder(path)) {
+    absl::StatusOr<HuggingFaceFolder> folder = HuggingFaceFolder::open(path);
+    if (!folder.ok())
+      return folder.status();
+    json ? print(inspectionJson(*folder)) : print(inspectionText(*folder));
+    return ExitCode::Ok;
+  }
+  absl::StatusOr<Checkpoint> checkpoint = openTold(path);
   if (!checkpoint.ok())
     return checkpoint.status();
   json ? print(inspectionJson(*checkpoint)) : print(inspectionText(*checkpoint));
@@ -229,28 +261,65 @@ absl::StatusOr<ExitCode> ckptVerify(const std::string &path, bool json) {
   return whole ? ExitCode::Ok : ExitCode::Checkpoint;
 }
 
+namespace {
+/// One side of a comparison: a checkpoint or a folder.
+class Side {
+public:
+  static absl::StatusOr<std::unique_ptr<Side>> open(const std::string &path) {
+    auto side = std::make_unique<Side>();
+    if (isHuggingFaceFolder(path)) {
+      absl::StatusOr<HuggingFaceFolder> folder = HuggingFaceFolder::open(path);
+      if (!folder.ok())
+        return folder.status();
+      side->folder.emplace(*std::move(folder));
+      return side;
+    }
+    absl::StatusOr<Checkpoint> checkpoint = openTold(path);
+    if (!checkpoint.ok())
+      return checkpoint.status();
+    side->checkpoint.emplace(*std::move(checkpoint));
+    return side;
+  }
+  const std::string &path() const { return folder ? folder->path() : checkpoint->folder(); }
+  /// Beside a folder, a checkpoint is its parameters.
+  std::unique_ptr<TensorSource> tensors(bool besideFolder) const {
+    if (folder)
+      return std::make_unique<FolderTensors>(*folder);
+    return std::make_unique<CheckpointTensors>(*checkpoint, besideFolder ? isParameter : nullptr);
+  }
+
+  std::optional<Checkpoint> checkpoint;
+  std::optional<HuggingFaceFolder> folder;
+};
+} // namespace
+
 absl::StatusOr<ExitCode> ckptDiff(const std::string &firstPath, const std::string &secondPath, bool json) {
-  absl::StatusOr<Checkpoint> first = openMeant(firstPath);
-  if (!first.ok())
-    return first.status();
-  absl::StatusOr<Checkpoint> second = openMeant(secondPath);
-  if (!second.ok())
-    return second.status();
-  absl::StatusOr<std::vector<TensorComparison>> tensors = compareTensors(*first, *second);
+  absl::StatusOr<std::unique_ptr<Side>> firstSide = Side::open(firstPath);
+  if (!firstSide.ok())
+    return firstSide.status();
+  absl::StatusOr<std::unique_ptr<Side>> secondSide = Side::open(secondPath);
+  if (!secondSide.ok())
+    return secondSide.status();
+  const Side &first = **firstSide, &second = **secondSide;
+  const bool areBothOurs = first.checkpoint && second.checkpoint;
+  absl::StatusOr<std::vector<TensorComparison>> tensors = compareTensors(
+      *first.tensors(second.folder.has_value()), *second.tensors(first.folder.has_value()), !areBothOurs);
   if (!tensors.ok())
     return tensors.status();
-  const std::vector<std::string> state = compareStates(first->state(), second->state());
+  const std::vector<std::string> state =
+      areBothOurs ? compareStates(first.checkpoint->state(), second.checkpoint->state())
+                  : std::vector<std::string>();
   const bool equal = std::all_of(tensors->begin(), tensors->end(),
                                  [](const TensorComparison &tensor) { return tensor.equal(); });
   if (!json) {
-    print(comparisonText(first->folder(), second->folder(), *tensors, state));
+    print(comparisonText(first.path(), second.path(), *tensors, state));
     return equal ? ExitCode::Ok : ExitCode::Checkpoint;
   }
   Json list = Json::array();
   for (const TensorComparison &tensor : *tensors)
     list.push_back(differenceJson(tensor));
-  print(Json{{"first", first->folder()},
-             {"second", second->folder()},
+  print(Json{{"first", first.path()},
+             {"second", second.path()},
              {"equal", equal},
              {"tensors", std::move(list)},
              {"state", state}});
@@ -262,23 +331,25 @@ void addCkptCommand(CLI::App &app) {
     std::string path, second;
     bool json = false;
   };
-  CLI::App *ckpt = app.add_subcommand("ckpt", "Look into saved checkpoints");
+  CLI::App *ckpt = app.add_subcommand("ckpt", "Look into checkpoints, import and export them");
   ckpt->require_subcommand(1);
-  const auto add = [ckpt](const char *name, const char *what, bool two, auto run) {
+  constexpr const char *saved = "A checkpoint (runs/NAME/checkpoints/step-N), or a run's folder";
+  constexpr const char *any =
+      "A checkpoint (runs/NAME/checkpoints/step-N), a run's folder, or a Hugging Face folder";
+  const auto add = [ckpt](const char *name, const char *what, const char *meaning, bool two, auto run) {
     const auto options = std::make_shared<Options>();
     CLI::App *command = ckpt->add_subcommand(name, what);
-    const char *meaning = "A checkpoint (runs/NAME/checkpoints/step-N), or a run's folder";
     command->add_option(two ? "first" : "path", options->path, meaning)->required();
     if (two)
       command->add_option("second", options->second, meaning)->required();
     command->add_flag("--json", options->json, "Print JSON instead of text");
     command->callback([options, run] { finish(run(*options)); });
   };
-  add("inspect", "Show the tensors, sizes and run state of a checkpoint (of a run: the latest)", false,
+  add("inspect", "Show the tensors, sizes and run state of a checkpoint (of a run: the latest)", any, false,
       [](const Options &options) { return ckptInspect(options.path, options.json); });
-  add("verify", "Read every byte of a checkpoint (of a run: of all) and compare the checksums", false,
+  add("verify", "Read every byte of a checkpoint (of a run: of all) and compare the checksums", saved, false,
       [](const Options &options) { return ckptVerify(options.path, options.json); });
-  add("diff", "Compare two checkpoints tensor by tensor", true,
+  add("diff", "Compare two checkpoints or Hugging Face folders tensor by tensor", any, true,
       [](const Options &options) { return ckptDiff(options.path, options.second, options.json); });
 }
 

@@ -56,7 +56,9 @@ void addMemoryLimits(const MemoryLimits &limits, std::vector<std::string> &argum
                                        std::to_string(limits.ranks)});
 }
 
-absl::Status runCompiler(const std::vector<std::string> &arguments, bool quiet) {
+/// Starts weft-compile. Its standard output goes to the descriptor, or where this process's goes if that is
+/// negative.
+static absl::StatusOr<pid_t> startCompiler(const std::vector<std::string> &arguments, int output) {
   const std::string beside = compilerBesideThisProgram();
   const std::string program = beside.empty() ? "weft-compile" : beside;
   std::vector<char *> argv = {const_cast<char *>("weft-compile")};
@@ -66,8 +68,8 @@ absl::Status runCompiler(const std::vector<std::string> &arguments, bool quiet) 
 
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  if (quiet)
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  if (output >= 0)
+    posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
   pid_t child = 0;
   const int error = ::posix_spawnp(&child, program.c_str(), &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
@@ -78,11 +80,44 @@ absl::Status runCompiler(const std::vector<std::string> &arguments, bool quiet) 
             ". It belongs beside weft, or on PATH; without it, train an executable that was compiled "
             "elsewhere: weft train RUN.weft")),
         ExitCode::Config);
+  return child;
+}
+
+static absl::Status awaitCompiler(pid_t child) {
   int status = 0;
   while (::waitpid(child, &status, 0) < 0)
     if (errno != EINTR)
       return absl::InternalError(absl::StrCat("waiting for weft-compile: ", std::strerror(errno)));
   return statusOfChild(status);
+}
+
+absl::Status runCompiler(const std::vector<std::string> &arguments, bool quiet) {
+  const int nowhere = quiet ? ::open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
+  absl::StatusOr<pid_t> child = startCompiler(arguments, nowhere);
+  if (nowhere >= 0)
+    ::close(nowhere);
+  return child.ok() ? awaitCompiler(*child) : child.status();
+}
+
+absl::StatusOr<std::string> askCompiler(const std::vector<std::string> &arguments) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    return absl::InternalError(absl::StrCat("asking weft-compile: ", std::strerror(errno)));
+  absl::StatusOr<pid_t> child = startCompiler(arguments, ends[1]);
+  ::close(ends[1]);
+  std::string text;
+  char buffer[1 << 16];
+  for (ssize_t count = 1; child.ok() && count != 0;) {
+    count = ::read(ends[0], buffer, sizeof(buffer));
+    if (count > 0)
+      text.append(buffer, static_cast<size_t>(count));
+    else if (count < 0 && errno != EINTR)
+      break;
+  }
+  ::close(ends[0]);
+  if (absl::Status status = child.ok() ? awaitCompiler(*child) : child.status(); !status.ok())
+    return status;
+  return text;
 }
 
 } // namespace weft

@@ -10,6 +10,7 @@
 #include "runtime/executable/MemoryLimits.h"
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 
 #include <string>
 #include <vector>
@@ -22,6 +23,9 @@ void addMemoryLimits(const MemoryLimits &limits, std::vector<std::string> &argum
 /// Runs weft-compile with these arguments. `quiet` drops what it prints on standard output. A child that
 /// failed has said why on standard error: the status then has an empty message and the child's exit code.
 absl::Status runCompiler(const std::vector<std::string> &arguments, bool quiet);
+
+/// Runs it, and returns what it prints on standard output.
+absl::StatusOr<std::string> askCompiler(const std::vector<std::string> &arguments);
 
 } // namespace weft
 

@@ -13,9 +13,10 @@
 #include "tools/weft/DataCommand.h"
 #include "tools/weft/DoctorCommand.h"
 #include "tools/weft/EvalCommand.h"
+#include "tools/weft/ForwardedCommands.h"
 #include "tools/weft/GenerateCommand.h"
+#include "tools/weft/InterchangeCommands.h"
 #include "tools/weft/PlotCommand.h"
-#include "tools/weft/ScheduleCommand.h"
 #include "tools/weft/TokenizerCommand.h"
 #include "tools/weft/TrainCommand.h"
 
@@ -28,9 +29,10 @@ using AddCommand = void (*)(CLI::App &);
 
 /// In the order of --help.
 constexpr AddCommand commands[] = {
-    weft::addTrainCommand,    weft::addCompileCommand, weft::addGenerateCommand,  weft::addEvalCommand,
-    weft::addConfigCommand,   weft::addDataCommand,    weft::addTokenizerCommand, weft::addCkptCommand,
-    weft::addScheduleCommand, weft::addCompareCommand, weft::addPlotCommand,      weft::addDoctorCommand,
+    weft::addTrainCommand,  weft::addCompileCommand,      weft::addGenerateCommand, weft::addEvalCommand,
+    weft::addConfigCommand, weft::addModelCommand,        weft::addDataCommand,     weft::addTokenizerCommand,
+    weft::addCkptCommand,   weft::addInterchangeCommands, weft::addScheduleCommand, weft::addCompareCommand,
+    weft::addPlotCommand,   weft::addDoctorCommand,
 };
 } // namespace
 

@@ -159,7 +159,8 @@ TEST_F(CkptCommand, DiffNamesEachDifferingTensor) {
 
 template <typename Stored>
 TensorComparison compare(DType type, std::vector<Stored> a, std::vector<Stored> b) {
-  return compareElements(type, std::as_bytes(std::span(a)), std::as_bytes(std::span(b)));
+  const SafetensorsType stored = toSafetensors(type);
+  return compareElements(stored, std::as_bytes(std::span(a)), stored, std::as_bytes(std::span(b)));
 }
 
 TEST(CompareElements, DecodesEveryType) {

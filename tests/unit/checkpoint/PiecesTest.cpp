@@ -73,5 +73,19 @@ TEST(Pieces, OfManyRanksAreCheckedQuickly) {
   EXPECT_EQ(checkCover({128, 256}, slices), "");
 }
 
+TEST(IsCutOf, AShapeIsCutIntoDimensionsThatMultiplyToItsOwn) {
+  EXPECT_TRUE(isCutOf({4, 8, 32}, {32, 32}));
+  EXPECT_TRUE(isCutOf({32, 4, 8}, {32, 32}));
+  EXPECT_TRUE(isCutOf({32, 3, 4, 8}, {32, 96}));
+  EXPECT_TRUE(isCutOf({3, 4, 8}, {96}));
+  EXPECT_TRUE(isCutOf({7}, {7}));
+  EXPECT_TRUE(isCutOf({}, {}));
+  EXPECT_TRUE(isCutOf({4, 1}, {4}));
+  EXPECT_FALSE(isCutOf({4, 8, 16}, {16, 32})); // transposed: as many elements, other rows
+  EXPECT_FALSE(isCutOf({96}, {3, 32}));        // joined, not cut
+  EXPECT_FALSE(isCutOf({4, 8}, {4, 8, 2}));
+  EXPECT_FALSE(isCutOf({4, 8, 2}, {4, 8}));
+}
+
 } // namespace
 } // namespace weft::checkpoint

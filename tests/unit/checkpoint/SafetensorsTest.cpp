@@ -66,14 +66,24 @@ TEST(SafetensorsReader, AcceptsAFileOfTheSpecification) {
 
 TEST(SafetensorsReader, AcceptsAFileWithoutTensors) { EXPECT_TRUE(openText(file("{}", 0)).ok()); }
 
-TEST(SafetensorsReader, AcceptsEveryTypeItKnows) {
-  for (const char *type : {"F64", "F32", "F16", "BF16", "I64", "I32", "I8", "U8", "BOOL"}) {
-    const int64_t bytes = byteSize(*safetensorsTypeFromName(type));
-    EXPECT_TRUE(openText(file(R"({"t":)" + tensor(type, "[3]", "[0," + std::to_string(3 * bytes) + "]") + "}",
-                              static_cast<size_t>(3 * bytes)))
-                    .ok())
+TEST(SafetensorsReader, AcceptsEveryTypeOfTheFormat) {
+  const std::pair<const char *, size_t> bits[] = {
+      {"BOOL", 8},    {"F4", 4},      {"F6_E2M3", 6}, {"F6_E3M2", 6},     {"U8", 8},   {"I8", 8},
+      {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8}, {"I16", 16}, {"F8_E5M2FNUZ", 8},
+      {"U16", 16},    {"F16", 16},    {"BF16", 16},   {"I32", 32},        {"U32", 32}, {"F32", 32},
+      {"C64", 64},    {"F64", 64},    {"I64", 64},    {"U64", 64}};
+  for (const auto &[type, size] : bits) {
+    ASSERT_TRUE(safetensorsTypeFromName(type)) << type;
+    EXPECT_EQ(bitSize(*safetensorsTypeFromName(type)), size) << type;
+    EXPECT_EQ(name(*safetensorsTypeFromName(type)), type);
+    EXPECT_TRUE(
+        openText(file(R"({"t":)" + tensor(type, "[4,3]", "[0," + std::to_string(12 * size / 8) + "]") + "}",
+                      12 * size / 8))
+            .ok())
         << type;
   }
+  EXPECT_EQ(problem(file(R"({"t":)" + tensor("F4", "[3]", "[0,2]") + "}", 2)),
+            "the shape of tensor 't' does not fill whole bytes");
 }
 
 TEST(SafetensorsReader, ChecksTheLengthOfTheHeader) {
@@ -100,8 +110,10 @@ TEST(SafetensorsReader, ChecksTheFieldsOfATensor) {
   EXPECT_EQ(problem(file(R"({"t":{"dtype":"U8","data_offsets":[0,1]}})", 1)),
             "shape is missing in tensor 't'");
   EXPECT_EQ(problem(file(R"({"t":{}})", 0)), "dtype is missing in tensor 't'");
-  EXPECT_EQ(problem(file(R"({"t":)" + tensor("F8_E4M3", "[1]", "[0,1]") + "}", 1)),
-            "dtype 'F8_E4M3' in tensor 't' is not one that weft reads (F64 F32 F16 BF16 I64 I32 I8 U8 BOOL)");
+  EXPECT_EQ(
+      problem(file(R"({"t":)" + tensor("F128", "[1]", "[0,1]") + "}", 1)),
+      "dtype 'F128' in tensor 't' is none of the format (F64 F32 F16 BF16 I64 I32 BOOL I16 I8 U64 U32 U16 U8 "
+      "C64 F8_E5M2 F8_E4M3 F8_E8M0 F8_E5M2FNUZ F8_E4M3FNUZ F6_E3M2 F6_E2M3 F4)");
   EXPECT_EQ(problem(file(R"({"t":{"dtype":"U8","dtype":"U8"}})", 1)), "'dtype' comes twice in tensor 't'");
   EXPECT_EQ(problem(file(R"({"t":{"stride":1}})", 1)), "unknown key 'stride' in tensor 't'");
   EXPECT_EQ(problem(file(R"({"t":{"dtype":1}})", 1)), "a number where none belongs in tensor 't'");
@@ -179,7 +191,7 @@ TEST(SafetensorsWriter, AlignsEachTensorToItsElements) {
   std::vector<std::string> order;
   for (const SafetensorsEntry &entry : header->entries) {
     order.push_back(entry.name);
-    EXPECT_EQ(entry.begin % byteSize(entry.type), 0) << entry.name;
+    EXPECT_EQ(entry.begin * 8 % bitSize(entry.type), 0) << entry.name;
   }
   EXPECT_THAT(order, ElementsAre("wide", "a", "b", "half", "mask"));
 }
@@ -228,6 +240,27 @@ TEST(SafetensorsWriter, WantsEveryTensorOnceAndWhole) {
   EXPECT_EQ(std::string(writer->write({}).status().message()),
             folder / "f: every tensor was written already");
   EXPECT_TRUE(writer->finish().ok());
+}
+
+TEST(SafetensorsWriter, TakesATensorInParts) {
+  TestFolder folder;
+  const auto create = [&](const char *name) {
+    return SafetensorsWriter::create(systemFiles(), folder / name, {{"t", SafetensorsType::U8, {4}, 0, 0}},
+                                     {});
+  };
+  const std::string data = "abcd";
+  const auto bytes = std::as_bytes(std::span(data));
+  absl::StatusOr<SafetensorsWriter> whole = create("whole"), parts = create("parts");
+  EXPECT_TRUE(parts->append(bytes.first(1)).ok());
+  EXPECT_EQ(std::string(parts->endEntry().status().message()),
+            folder / "parts: tensor 't' needs 4 bytes, 1 were given");
+  EXPECT_EQ(std::string(parts->append(bytes).message()),
+            folder / "parts: tensor 't' needs 4 bytes, 5 were given");
+  EXPECT_TRUE(parts->append(bytes.subspan(1)).ok());
+  EXPECT_EQ(*parts->endEntry(), *whole->write(bytes));
+  EXPECT_TRUE(parts->finish().ok());
+  EXPECT_TRUE(whole->finish().ok());
+  EXPECT_EQ(readText(folder / "parts"), readText(folder / "whole"));
 }
 
 } // namespace
