@@ -30,7 +30,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   int64_t at = header->dataStart;
   for (const SafetensorsEntry &entry : header->entries) {
     require(entry.begin == at && entry.end >= at);
-    require(tensorBytes(entry.shape, byteSize(entry.type)) == entry.end - entry.begin);
+    require(tensorBytes(entry.shape, entry.type) == entry.end - entry.begin);
     at = entry.end;
   }
   require(at == fileBytes && header->dataEnd == fileBytes);
