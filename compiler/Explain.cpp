@@ -18,8 +18,8 @@ std::string mebibytes(int64_t bytes) {
   return absl::StrFormat("%.1f MiB", static_cast<double>(bytes) / (1 << 20));
 }
 
-constexpr const char *kCategories[] = {"parameters", "optimizer", "gradients", "prepared", "activations",
-                                       "workspaces", "inputs",    "constants", "other"};
+constexpr const char *kCategories[] = {"parameters",  "optimizer",  "gradients", "prepared",  "cache",
+                                       "activations", "workspaces", "inputs",    "constants", "other"};
 
 /// One way to need less memory: what to write in the config, and the config with it.
 struct Change {
@@ -103,6 +103,10 @@ static std::string explainReport(const MemoryReport &report) {
     absl::StrAppendFormat(
         &text, "  canonical: %d bytes of the gradients are subtrees that wait for their neighbors\n",
         report.levelBytes);
+  if (report.cacheBytes > 0)
+    absl::StrAppendFormat(&text,
+                          "  generation: %d bytes of keys and values, in the memory of a step's values\n",
+                          report.cacheBytes);
   absl::StrAppendFormat(&text, "activations at the peak of %s (no plan needs less than %s):\n",
                         report.peakAction, mebibytes(report.scratchLowerBound));
   size_t shown = std::min<size_t>(report.peakHolders.size(), 20);

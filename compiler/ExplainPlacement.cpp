@@ -54,7 +54,7 @@ std::string partText(Operation *op) {
 void explainVariables(ModuleOp module, llvm::raw_ostream &out) {
   out << "variables: whole type, where it is stored, where it is used\n";
   for (Operation &op : *module.getBody())
-    if (isa<nn::ParameterOp, nn::StateOp>(op)) {
+    if (nn::isVariable(&op)) {
       auto type = cast<RankedTensorType>(op.getAttrOfType<TypeAttr>("type").getValue());
       auto use = op.getAttrOfType<dist::PlacementAttr>(kUseAttribute);
       out << llvm::formatv("  {0,-56} {1,-22} {2,-16} {3}\n", SymbolTable::getSymbolName(&op).getValue(),

@@ -66,7 +66,7 @@ Shared shifted(const Tensor &indices, const Extent &part) {
 } // namespace
 
 FailureOr<std::vector<Tensor>> Interpreter::run(func::FuncOp function, std::vector<Tensor> arguments,
-                                                const Variables &variables) {
+                                                Variables &variables, std::vector<std::string> *written) {
   Context context{variables, Ranks::of(function)};
   if (function.isExternal())
     return function.emitOpError() << "has no body to run";
@@ -80,7 +80,11 @@ FailureOr<std::vector<Tensor>> Interpreter::run(func::FuncOp function, std::vect
   FailureOr<Values> results = runBlock(function.getBody().front(), *entered, context);
   if (failed(results))
     return failure();
-  return leaveAll(function, function.getResultTypes(), *results, context.ranks);
+  FailureOr<std::vector<Tensor>> left =
+      leaveAll(function, function.getResultTypes(), *results, context.ranks);
+  if (failed(left) || failed(keepWrites(function, context, variables, written)))
+    return failure();
+  return left;
 }
 
 /// Checks the type of a value from outside. Declared types round it.

@@ -42,9 +42,16 @@ public:
   explicit Interpreter(Types types, Observer *observer = nullptr)
       : types(types), observer(observer), evaluator(types) {}
 
-  /// The results of a function; `arguments` have the types of its arguments, whole. nn.read sees `variables`.
+  /// The results of a function; `arguments` have the types of its arguments, whole. nn.read sees `variables`,
+  /// and what the function writes replaces entries of them, as for a step.
   mlir::FailureOr<std::vector<Tensor>> run(mlir::func::FuncOp function, std::vector<Tensor> arguments,
-                                           const Variables &variables);
+                                           Variables &variables, std::vector<std::string> *written = nullptr);
+  /// Where nobody asks what it writes.
+  mlir::FailureOr<std::vector<Tensor>> run(mlir::func::FuncOp function, std::vector<Tensor> arguments,
+                                           const Variables &variables) {
+    Variables after = variables;
+    return run(function, std::move(arguments), after);
+  }
 
   /// One step: `inputs` in the order of its input names, with the types of prepare's arguments. Returns the
   /// values that update yields, in the order of their names. What the step writes replaces the entries of

@@ -40,6 +40,13 @@ One slice(nn::SliceOp op, Operands operands) {
   return reference::dynamicSlice(*operands[0], starts, dimensions(op.getOffsets()), type.shape);
 }
 
+One updateSlice(nn::UpdateSliceOp op, Operands operands) {
+  std::vector<int64_t> starts(op.getOffsets().size(), 0);
+  for (auto [start, given] : llvm::zip(starts, operands.drop_front(2)))
+    start = given->integers[0];
+  return reference::dynamicUpdateSlice(*operands[0], *operands[1], starts, dimensions(op.getOffsets()));
+}
+
 /// Sums in the result's type, which may be another one than the operand's.
 One reduce(nn::ReduceOp op, Operands operands) {
   absl::StatusOr<Tensor> x = reference::cast(*operands[0], resultType(op).dtype);
@@ -86,6 +93,7 @@ std::optional<One> evaluateOne(Operation *operation, Operands operands) {
         return reference::broadcast(*operands[0], resultType(op).shape, dimensions(op.getDimensions()));
       })
       .Case([&](nn::SliceOp op) -> Result { return slice(op, operands); })
+      .Case([&](nn::UpdateSliceOp op) -> Result { return updateSlice(op, operands); })
       .Case([&](nn::ConcatenateOp op) -> Result {
         return reference::concatenate(copies(operands), static_cast<int64_t>(op.getDimension()));
       })

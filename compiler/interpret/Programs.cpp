@@ -124,7 +124,7 @@ FailureOr<std::vector<Tensor>> runProgram(Interpreter &interpreter, Operation *p
                                           std::vector<Tensor> inputs, Variables &variables,
                                           std::vector<std::string> *written) {
   if (auto function = dyn_cast<func::FuncOp>(program))
-    return interpreter.run(function, std::move(inputs), variables);
+    return interpreter.run(function, std::move(inputs), variables, written);
   if (auto step = dyn_cast<nn::StepOp>(program))
     return interpreter.run(step, std::move(inputs), variables, written);
   return interpreter.run(cast<sched::ProgramOp>(program), std::move(inputs), variables, written);

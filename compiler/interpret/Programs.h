@@ -29,7 +29,7 @@ std::vector<ProgramInput> inputsOf(mlir::Operation *program);
 /// Results of a function by their `nn.name`, else result0, result1, ...
 std::vector<std::string> outputNames(mlir::Operation *program);
 
-/// Runs any of them; see Interpreter::run. A function writes nothing.
+/// Runs any of them; see Interpreter::run.
 mlir::FailureOr<std::vector<Tensor>> runProgram(Interpreter &interpreter, mlir::Operation *program,
                                                 std::vector<Tensor> inputs, Variables &variables,
                                                 std::vector<std::string> *written = nullptr);

@@ -23,7 +23,8 @@ public:
 
   void buildStep();
   void buildEvaluate();
-  void buildGenerate();
+  void buildPrefill();
+  void buildDecode();
 
 private:
   RankedTensorType batchType(Type element) {
@@ -92,6 +93,8 @@ private:
     return b.sumAll(b.cast(inRange, i64));
   }
 
+  Value logitsBehind(Value states, Value position);
+
   struct Losses {
     Value loss, zLoss; ///< per token, f32
   };
@@ -102,7 +105,7 @@ private:
     auto head = b.create<nn::LinearCrossEntropyOp>(
         rows, rows, rows, hidden, weight, targets, builder.getI64IntegerAttr(kIgnoreIndex),
         builder.getF64FloatAttr(config.loss.labelSmoothing), builder.getF64FloatAttr(config.loss.zLoss),
-        builder.getF64FloatAttr(0.0));
+        builder.getF64FloatAttr(config.model.finalLogitSoftcapping));
     return {head.getLoss(), head.getZLossValue()};
   }
 
@@ -151,7 +154,11 @@ void ProgramsBuilder::buildStep() {
     table = {microbatch->getArgument(firstTable + 2 * index),
              microbatch->getArgument(firstTable + 2 * index + 1)};
   ValueRange taken = microbatch->getArguments().take_front(sampleCount);
-  Losses losses = lossHead(buildModel(b, config.model, sequenceOf(tables, taken), taken[0]), taken[1]);
+  SequenceContext context = sequenceOf(tables, taken);
+  context.sampleIds = microbatch->getArgument(sampleCount);
+  context.step = microbatch->getArgument(sampleCount + 1);
+  context.seed = config.train.seed;
+  Losses losses = lossHead(buildModel(b, config.model, context, taken[0]), taken[1]);
   SmallVector<StringRef> names = {"objective", "loss_sum"};
   Value lossSum = b.sumAll(losses.loss), objective = lossSum;
   SmallVector<Value> carried = {objective, lossSum};
@@ -216,20 +223,40 @@ void ProgramsBuilder::buildEvaluate() {
   b.create<func::ReturnOp>(results);
 }
 
-void ProgramsBuilder::buildGenerate() {
-  int64_t sequence = config.data.sequenceLength, hidden = config.model.hiddenSize;
-  auto function = beginFunction(
-      "generate", {{"tokens", RankedTensorType::get({1, sequence}, i32)}, {"position", scalar(i64)}},
-      {{"logits", RankedTensorType::get({config.model.vocabSize}, f32)}});
-  SmallVector<RotaryTable, 2> tables = buildRotaryTables(b, config.model, sequence);
-  Value tokens = function.getArgument(0),
-        states = buildModel(b, config.model, sequenceOf(tables, tokens), tokens);
+/// The logits of the token behind `position` of the states [1, sequence, hidden].
+Value ProgramsBuilder::logitsBehind(Value states, Value position) {
+  int64_t hidden = config.model.hiddenSize;
   Value zero = b.scalar(i64, 0);
-  SmallVector<Value> starts = {zero, function.getArgument(1), zero};
+  SmallVector<Value> starts = {zero, position, zero};
   SmallVector<int64_t> offsets = {0, 0, 0};
   Value last = b.create<nn::SliceOp>(b.type({1, 1, hidden}, f32), states, starts, offsets);
-  Value logits = b.einsum("h,vh->v", b.reshape(last, {hidden}), headWeight(b, config.model), f32);
-  SmallVector<Value> results = {logits};
+  return headLogits(b, config.model, b.reshape(last, {hidden}));
+}
+
+void ProgramsBuilder::buildPrefill() {
+  int64_t length = config.data.sequenceLength;
+  auto function = beginFunction(
+      "prefill", {{"tokens", RankedTensorType::get({1, length}, i32)}, {"position", scalar(i64)}},
+      {{"logits", RankedTensorType::get({config.model.vocabSize}, f32)}});
+  Value tokens = function.getArgument(0);
+  SequenceContext sequence = sequenceOf(buildRotaryTables(b, config.model, length), tokens);
+  sequence.cache = KeyValueCache{length, Value()};
+  Value states = buildModel(b, config.model, sequence, tokens);
+  SmallVector<Value> results = {logitsBehind(states, function.getArgument(1))};
+  b.create<func::ReturnOp>(results);
+}
+
+void ProgramsBuilder::buildDecode() {
+  auto function =
+      beginFunction("decode", {{"token", RankedTensorType::get({1, 1}, i32)}, {"position", scalar(i64)}},
+                    {{"logits", RankedTensorType::get({config.model.vocabSize}, f32)}});
+  Value position = function.getArgument(1);
+  SequenceContext sequence;
+  sequence.tables = buildRotaryTables(b, config.model, 1, position);
+  sequence.positions = b.reshape(b.cast(position, i32), {1, 1});
+  sequence.cache = KeyValueCache{config.data.sequenceLength, position};
+  Value states = buildModel(b, config.model, sequence, function.getArgument(0));
+  SmallVector<Value> results = {logitsBehind(states, b.scalar(i64, 0))};
   b.create<func::ReturnOp>(results);
 }
 } // namespace
@@ -269,7 +296,8 @@ OwningOpRef<ModuleOp> buildPrograms(MLIRContext *context, const Config &config) 
   ProgramsBuilder programs(*module, config);
   programs.buildStep();
   programs.buildEvaluate();
-  programs.buildGenerate();
+  programs.buildPrefill();
+  programs.buildDecode();
   return module;
 }
 

@@ -1,6 +1,6 @@
 //===- BuildPrograms.h - Phase 1: config -> the programs of a job ------------===//
 //
-// A job has three programs over one set of parameters: the step (nn.step @step), evaluate and generate
+// A job has four programs over one set of parameters: the step (nn.step @step), evaluate, prefill and decode
 // (functions). A program written by hand replaces all that build makes; its step must be named @step.
 //
 //===----------------------------------------------------------------------===//
@@ -22,7 +22,10 @@ namespace weft {
 ///           the sum over target tokens of loss and z_loss. Outputs: loss, the cross-entropy per target token
 ///           of the global batch; z_loss where it is wanted; target_tokens.
 /// evaluate: tokens, targets, segments, positions as in step -> loss_sum f64, target_tokens i64.
-/// generate: tokens i32 [1, sequence], position i64 -> logits f32 [vocabulary] of the token after `position`.
+/// prefill:  tokens i32 [1, sequence], position i64 -> logits f32 [vocabulary] of the token after `position`.
+///           Keys and values of all positions are left in caches.
+/// decode:   token i32 [1, 1], position i64 -> logits of the token after it. Its key and value are written to
+///           the caches, and those up to it are read there.
 mlir::OwningOpRef<mlir::ModuleOp> buildPrograms(mlir::MLIRContext *context, const Config &config);
 
 } // namespace weft

@@ -12,12 +12,31 @@ Value buildModel(ModelBuilder &b, const ModelConfig &config, const SequenceConte
     return buildMistral(b, config, sequence, tokens);
   case ModelFamily::Qwen2:
     return buildQwen2(b, config, sequence, tokens);
+  case ModelFamily::Qwen3:
+    return buildQwen3(b, config, sequence, tokens);
+  case ModelFamily::Gemma2:
+    return buildGemma2(b, config, sequence, tokens);
+  case ModelFamily::Gemma3Text:
+    return buildGemma3(b, config, sequence, tokens);
+  case ModelFamily::Olmo2:
+    return buildOlmo2(b, config, sequence, tokens);
+  case ModelFamily::Gpt2:
+    return buildGpt2(b, config, sequence, tokens);
   }
   llvm_unreachable("a family without a builder");
 }
 
+Value headLogits(ModelBuilder &b, const ModelConfig &config, Value state) {
+  Value logits = b.einsum("h,vh->v", state, headWeight(b, config), b.builder.getF32Type());
+  if (config.finalLogitSoftcapping == 0.0)
+    return logits;
+  Value cap = b.splat(logits, config.finalLogitSoftcapping);
+  return b.mul(b.tanh(b.div(logits, cap)), cap);
+}
+
 Value headWeight(ModelBuilder &b, const ModelConfig &config) {
-  auto scope = b.scope(config.tieWordEmbeddings ? "model.embed_tokens" : "lm_head");
+  const StringRef embedding = config.family == ModelFamily::Gpt2 ? "transformer.wte" : "model.embed_tokens";
+  auto scope = b.scope(config.tieWordEmbeddings ? embedding : "lm_head");
   return b.parameter("weight", {config.vocabSize, config.hiddenSize},
                      ParameterInitializer::normal(config.initializerRange), {.tensorDimension = 0});
 }

@@ -1,5 +1,7 @@
 #include "compiler/model/ModelBuilder.h"
 
+#include "llvm/Support/xxhash.h"
+
 using namespace mlir;
 
 namespace weft {
@@ -20,28 +22,42 @@ ModelBuilder::Scope::~Scope() {
   builder.location = outerLocation;
 }
 
+void ModelBuilder::declare(StringRef symbol, ParameterTraits traits,
+                           llvm::function_ref<Operation *()> build) {
+  if (!declared.insert(symbol).second)
+    return;
+  OpBuilder::InsertionGuard guard(builder);
+  if (last)
+    builder.setInsertionPointAfter(last);
+  else
+    builder.setInsertionPointToStart(module.getBody());
+  last = build();
+  if (traits.oneDimensional)
+    last->setAttr("nn.one_dimensional", builder.getUnitAttr());
+  if (traits.tensorDimension >= 0)
+    last->setAttr("nn.tensor_dimension", builder.getI64IntegerAttr(traits.tensorDimension));
+  if (traits.wholeParts)
+    last->setAttr("nn.whole_parts", builder.getUnitAttr());
+}
+
 Value ModelBuilder::parameter(StringRef name, ArrayRef<int64_t> shape, ParameterInitializer initializer,
                               ParameterTraits traits) {
   auto here = scope(name);
   auto tensor = type(shape, builder.getF32Type());
-  if (declared.insert(path).second) {
-    OpBuilder::InsertionGuard guard(builder);
-    if (last)
-      builder.setInsertionPointAfter(last);
-    else
-      builder.setInsertionPointToStart(module.getBody());
-    auto parameter = create<nn::ParameterOp>(path, tensor, initializer.kind, llvm::APFloat(initializer.mean),
-                                             llvm::APFloat(initializer.deviation));
-    if (traits.oneDimensional)
-      parameter->setAttr("nn.one_dimensional", builder.getUnitAttr());
-    if (traits.tensorDimension >= 0)
-      parameter->setAttr("nn.tensor_dimension", builder.getI64IntegerAttr(traits.tensorDimension));
-    if (traits.wholeParts)
-      parameter->setAttr("nn.whole_parts", builder.getUnitAttr());
-    last = parameter;
-  }
+  declare(path, traits, [&] {
+    return create<nn::ParameterOp>(path, tensor, initializer.kind, llvm::APFloat(initializer.mean),
+                                   llvm::APFloat(initializer.deviation));
+  });
   return read(path, tensor);
 }
+
+std::string ModelBuilder::cache(StringRef name, ArrayRef<int64_t> shape, ParameterTraits traits) {
+  auto here = scope(name);
+  declare(path, traits, [&] { return create<nn::CacheOp>(path, type(shape, builder.getF32Type())); });
+  return path;
+}
+
+int64_t ModelBuilder::pathHash() const { return static_cast<int64_t>(llvm::xxHash64(llvm::StringRef(path))); }
 
 Value ModelBuilder::boundary(Value x, int64_t layer) {
   return create<nn::BoundaryOp>(x.getType(), builder.getI64IntegerAttr(layer), x, UnitAttr());

@@ -62,12 +62,20 @@ public:
   /// The value of the parameter `name` of the current scope, float32.
   mlir::Value parameter(llvm::StringRef name, llvm::ArrayRef<int64_t> shape, ParameterInitializer initializer,
                         ParameterTraits traits = {});
+  /// Declares the cache `name` of the current scope, float32 until a recipe says otherwise, at its first use;
+  /// its symbol.
+  std::string cache(llvm::StringRef name, llvm::ArrayRef<int64_t> shape, ParameterTraits traits);
   mlir::Value boundary(mlir::Value x, int64_t layer);
+  /// xxh64 of the current scope's path: what tells random numbers of different places apart.
+  int64_t pathHash() const;
 
 private:
+  /// Declares the variable that `build` makes, unless the module has it.
+  void declare(llvm::StringRef symbol, ParameterTraits traits, llvm::function_ref<mlir::Operation *()> build);
+
   mlir::ModuleOp module;
   std::string path;
-  llvm::StringSet<> declared;      ///< parameters, by their whole names
+  llvm::StringSet<> declared;      ///< parameters and caches, by their whole names
   mlir::Operation *last = nullptr; ///< of them
 };
 

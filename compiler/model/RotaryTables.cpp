@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/model/Blocks.h"
+#include "runtime/config/ModelFamilies.h"
 
 #include <algorithm>
 #include <cmath>
@@ -16,10 +17,10 @@ using namespace mlir;
 namespace weft {
 namespace {
 /// Inverse frequency i is theta^(-2 i / dimension).
-SmallVector<double> plainFrequencies(const ModelConfig &config) {
+SmallVector<double> plainFrequencies(double theta, int64_t dimension) {
   SmallVector<double> frequencies;
-  for (int64_t index = 0; index < config.headDim / 2; ++index)
-    frequencies.push_back(std::pow(config.ropeTheta, -2.0 * index / config.headDim));
+  for (int64_t index = 0; index < dimension / 2; ++index)
+    frequencies.push_back(std::pow(theta, -2.0 * index / dimension));
   return frequencies;
 }
 
@@ -68,11 +69,25 @@ double yarnAttentionFactor(const RopeScalingConfig &scaling) {
     return scale(*scaling.mscale) / scale(*scaling.mscaleAllDim);
   return scale(1.0);
 }
-} // namespace
 
-SmallVector<RotaryTable, 2> buildRotaryTables(ModelBuilder &b, const ModelConfig &config, int64_t sequence) {
-  auto scope = b.scope("rotary");
-  SmallVector<double> frequencies = plainFrequencies(config);
+RotaryTable tableOf(ModelBuilder &b, ArrayRef<double> frequencies, double factor, int64_t sequence,
+                    Value first) {
+  Type f64 = b.builder.getF64Type(), f32 = b.builder.getF32Type();
+  auto half = static_cast<int64_t>(frequencies.size());
+  auto row = DenseElementsAttr::get(b.type({half}, f64), frequencies);
+  Value inverse = b.create<nn::ConstantOp>(cast<ElementsAttr>(Attribute(row)));
+  Value position = b.iota({sequence, half}, f64, 0);
+  if (first)
+    position = b.add(position, b.broadcastScalar(b.cast(first, f64), position));
+  Value angle = b.mul(position, b.broadcastRow(inverse, {sequence, half}));
+  auto table = [&](Value value) { return b.cast(b.scale(value, factor), f32); };
+  Value cosine = table(b.unary<nn::CosOp>(angle));
+  return {cosine, table(b.unary<nn::SinOp>(angle))};
+}
+
+/// Under the config's scaling.
+RotaryTable scaledTable(ModelBuilder &b, const ModelConfig &config, int64_t sequence, Value first) {
+  SmallVector<double> frequencies = plainFrequencies(config.ropeTheta, config.headDim);
   double factor = 1.0;
   switch (config.ropeScaling.ropeType) {
   case RopeType::Default:
@@ -90,14 +105,21 @@ SmallVector<RotaryTable, 2> buildRotaryTables(ModelBuilder &b, const ModelConfig
     factor = yarnAttentionFactor(config.ropeScaling);
     break;
   }
-  Type f64 = b.builder.getF64Type(), f32 = b.builder.getF32Type();
-  auto half = static_cast<int64_t>(frequencies.size());
-  auto row = DenseElementsAttr::get(b.type({half}, f64), ArrayRef<double>(frequencies));
-  Value inverse = b.create<nn::ConstantOp>(cast<ElementsAttr>(Attribute(row)));
-  Value angle = b.mul(b.iota({sequence, half}, f64, 0), b.broadcastRow(inverse, {sequence, half}));
-  auto table = [&](Value value) { return b.cast(b.scale(value, factor), f32); };
-  Value cosine = table(b.unary<nn::CosOp>(angle));
-  return {{cosine, table(b.unary<nn::SinOp>(angle))}};
+  return tableOf(b, frequencies, factor, sequence, first);
+}
+} // namespace
+
+SmallVector<RotaryTable, 2> buildRotaryTables(ModelBuilder &b, const ModelConfig &config, int64_t sequence,
+                                              Value first) {
+  const FamilyTraits &family = traitsOf(config.family);
+  auto scope = b.scope("rotary");
+  SmallVector<RotaryTable, 2> tables;
+  if (family.takes("rope_theta"))
+    tables.push_back(scaledTable(b, config, sequence, first));
+  if (family.takes("rope_local_base_freq"))
+    tables.push_back(
+        tableOf(b, plainFrequencies(config.ropeLocalBaseFreq, config.headDim), 1.0, sequence, first));
+  return tables;
 }
 
 } // namespace weft

@@ -17,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringSet.h"
 
 #include <thread>
 
@@ -57,14 +58,37 @@ struct Job {
   bool losesAnElement = false;
 };
 
-/// The parameters and states of a job by name, each as the first pipeline rank declares it that holds it.
+/// The ops that read or write a variable in a program, on all pipeline ranks.
+SmallVector<Operation *> usesOf(Operation *program) {
+  SmallVector<Operation *> uses;
+  for (ModuleOp own : pipelineModules(jobModuleOf(program)))
+    for (Operation *other : interpret::programsOf(own))
+      if (interpret::programName(other) == interpret::programName(program))
+        other->walk([&](Operation *op) {
+          if (isa<nn::ReadOp, nn::WriteOp>(op))
+            uses.push_back(op);
+        });
+  return uses;
+}
+
+/// The parameters and states of a job and the caches that `program` names, each as the first pipeline rank
+/// declares it that holds it. Other programs have values of their own where caches are.
 std::map<std::string, Operation *> variablesOf(Operation *program) {
+  llvm::StringSet<> named;
+  for (Operation *use : usesOf(program))
+    named.insert(use->getAttrOfType<FlatSymbolRefAttr>("variable").getValue());
   std::map<std::string, Operation *> found;
   for (ModuleOp own : pipelineModules(jobModuleOf(program)))
     for (Operation &op : *own.getBody())
-      if (isa<nn::ParameterOp, nn::StateOp>(op))
+      if (nn::isVariable(&op) &&
+          (!isa<nn::CacheOp>(op) || named.contains(SymbolTable::getSymbolName(&op).getValue())))
         found.try_emplace(SymbolTable::getSymbolName(&op).str(), &op);
   return found;
+}
+
+absl::StatusOr<HostTensor> variableIn(const Executor &executor, const std::string &name) {
+  absl::StatusOr<HostTensor> variable = executor.variable(name);
+  return variable.ok() ? variable : executor.cache(name);
 }
 
 /// One input of one run, by microbatch and rank.
@@ -135,7 +159,8 @@ absl::Status runRank(const Executable &executable, Communicator &communicator, D
     if (job.losesAnElement && rank + 1 == value.size() && !part.reals.empty())
       part.reals[0] = 0;
     // A variable of other pipeline ranks has no place.
-    if (absl::Status status = put(part, executor.variable(name)); !status.ok() && !absl::IsNotFound(status))
+    if (absl::Status status = put(part, variableIn(executor, name));
+        !status.ok() && !absl::IsNotFound(status))
       return status;
   }
   absl::StatusOr<ProgramHandle> program = executor.program(job.program);
@@ -155,7 +180,7 @@ absl::Status runRank(const Executable &executable, Communicator &communicator, D
     }
   }
   for (const auto &[name, value] : job.variables) {
-    absl::StatusOr<Tensor> after = take(executor.variable(name));
+    absl::StatusOr<Tensor> after = take(variableIn(executor, name));
     if (after.ok())
       job.left[rank][name] = *std::move(after);
     else if (!absl::IsNotFound(after.status()))
@@ -234,10 +259,9 @@ bool isFused(Operation *program) {
 
 std::vector<std::string> writtenBy(Operation *program) {
   llvm::SetVector<StringRef> written;
-  for (ModuleOp own : pipelineModules(jobModuleOf(program)))
-    for (Operation *other : interpret::programsOf(own))
-      if (interpret::programName(other) == interpret::programName(program))
-        other->walk([&](nn::WriteOp write) { written.insert(write.getVariable()); });
+  for (Operation *use : usesOf(program))
+    if (auto write = dyn_cast<nn::WriteOp>(use))
+      written.insert(write.getVariable());
   return {written.begin(), written.end()};
 }
 

@@ -45,6 +45,9 @@
 #include "dialects/nn/NnShape.h.inc"
 
 namespace weft::nn {
+/// A parameter, state or cache: what nn.read and nn.write name. False for null.
+bool isVariable(mlir::Operation *op);
+
 /// Refuses a second write to one variable in a block: the update of a step, or an action.
 mlir::LogicalResult verifyWritesOnce(mlir::Block &block);
 } // namespace weft::nn

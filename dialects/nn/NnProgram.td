@@ -44,17 +44,36 @@ def StateOp : NnVariableOp<"state"> {
   let assemblyFormat = "$sym_name `:` $type $initializer attr-dict";
 }
 
-def ReadOp : NnOp<"read", [MemoryEffects<[MemRead]>, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "The value of a parameter or state.";
+def CacheOp : NnOp<"cache", [Symbol]> {
+  let summary = "What a function leaves to the functions that run after it.";
   let description = [{
-    Sees the value from before the step: `nn.write` takes effect when the step ends.
+    Keys and values of the text so far, in generation. A cache keeps its value until a program runs that does not name
+    it: that one may use its memory. So it is no part of a checkpoint, and at first nothing may be known of it.
+
+    Example:
+    ```mlir
+    nn.cache @model.layers.0.self_attn.key : tensor<1x64x2x8xf32>
+    ```
+
+    Constraints: a static ranked tensor of at most 2^48 bytes; on a mesh, whole or split, nothing pending.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$type);
+  let hasVerifier = 1;
+  let assemblyFormat = "$sym_name `:` $type attr-dict";
+}
+
+def ReadOp : NnOp<"read", [MemoryEffects<[MemRead]>, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "The value of a parameter, state or cache.";
+  let description = [{
+    Sees the value from before the program: `nn.write` takes effect when the step, or the function, ends.
 
     Example:
     ```mlir
     %w = nn.read @lm_head.weight : tensor<100x8xf32>
     ```
 
-    Constraints: the symbol is a parameter or state of this type, placement included: its storage.
+    Constraints: the symbol is a parameter, state or cache of this type, placement included: its storage; a cache is read in
+    a function.
   }];
   let arguments = (ins FlatSymbolRefAttr:$variable);
   let results = (outs NnTensor:$result);
@@ -62,17 +81,17 @@ def ReadOp : NnOp<"read", [MemoryEffects<[MemRead]>, DeclareOpInterfaceMethods<S
 }
 
 def WriteOp : NnOp<"write", [MemoryEffects<[MemWrite]>, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
-  let summary = "Gives a parameter or state its value for the next step.";
+  let summary = "Gives a parameter, state or cache its value for the next step.";
   let description = [{
-    Only in the update of a step, once per symbol.
+    Of parameters and states only in the update of a step, of caches only in a function; once per symbol.
 
     Example:
     ```mlir
     nn.write @lm_head.weight, %w : tensor<100x8xf32>
     ```
 
-    Constraints: the symbol is a parameter or state of this type, placement included: its storage; not in a module or a function, nor in the prepare
-    or microbatch region of a step.
+    Constraints: the symbol is a parameter, state or cache of this type, placement included: its storage; a cache is written in a
+    function, anything else in the update of a step, and neither in a module.
   }];
   let arguments = (ins FlatSymbolRefAttr:$variable, NnTensor:$value);
   let assemblyFormat = "$variable `,` $value attr-dict `:` type($value)";

@@ -77,6 +77,30 @@ def SliceOp : NnOp<"slice", [Pure, NnDifferentiable, NnShardable, NnCosted]> {
   }];
 }
 
+def UpdateSliceOp : NnOp<"update_slice", [Pure, NnDifferentiable, NnShardable, NnCosted]> {
+  let summary = "A tensor with a block of it replaced.";
+  let description = [{
+    The block `update` stands where nn.slice of its sizes would read: at `offsets`, to which dynamic `starts` (one i64
+    scalar per dimension, or none at all) are added, clamped so that the block fits.
+
+    Example:
+    ```mlir
+    %y = nn.update_slice %x, %u [0, 2] : tensor<4x6xf32>, tensor<4x3xf32> -> tensor<4x6xf32>
+    %z = nn.update_slice %x, %r [0, 0](%i, %j : tensor<i64>, tensor<i64>) : tensor<4x6xf32>, tensor<1x6xf32> -> tensor<4x6xf32>
+    ```
+
+    Constraints: the result has the operand's type, the update its element type and rank; one offset per dimension; without starts
+    the block lies inside the operand.
+  }];
+  let arguments = (ins NnTensor:$operand, NnTensor:$update, Variadic<NnI64Tensor>:$starts, DenseI64ArrayAttr:$offsets);
+  let results = (outs NnTensor:$result);
+  let hasVerifier = 1;
+  let assemblyFormat = [{
+    $operand `,` $update $offsets (`(` $starts^ `:` type($starts) `)`)? attr-dict
+    `:` type($operand) `,` type($update) `->` type($result)
+  }];
+}
+
 def ConcatenateOp : NnOp<"concatenate", [Pure, NnDifferentiable, NnShardable, NnCosted]> {
   let summary = "Puts tensors one after another along a dimension.";
   let description = [{

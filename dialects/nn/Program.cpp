@@ -25,12 +25,12 @@ void NnDialect::registerProgramOps() {
 }
 
 //===----------------------------------------------------------------------===//
-// parameter, state, read, write
+// parameter, state, cache, read, write
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The checks that parameters and states share.
-template <typename OpTy> LogicalResult verifyVariable(OpTy op, bool floats) {
+/// The checks that parameters, states and caches share.
+template <typename OpTy> LogicalResult verifyVariableType(OpTy op) {
   Type type = op.getType();
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor || !tensor.hasStaticShape())
@@ -39,20 +39,48 @@ template <typename OpTy> LogicalResult verifyVariable(OpTy op, bool floats) {
     return op.emitOpError() << "expects an element type i1, i32, i64, bf16, f16, f32 or f64, got " << type;
   if (!isAddressable(tensor))
     return op.emitOpError() << "expects at most 16 dimensions and 2^48 bytes, got " << type;
-  if (!(op.getDeviation().convertToDouble() >= 0.0))
-    return op.emitOpError() << "expects a deviation of at least 0";
-  if (floats && !isa<FloatType>(tensor.getElementType()))
-    return op.emitOpError() << "expects a float element type, got " << type;
   if (dist::Placement placement = dist::placementOf(type); placement.isPending())
     return op.emitOpError() << "is stored at " << dist::describe(placement)
                             << ": a variable is whole or split between steps, nothing of it is pending";
   return success();
 }
 
+/// Those that parameters and states share.
+template <typename OpTy> LogicalResult verifyVariable(OpTy op, bool floats) {
+  if (failed(verifyVariableType(op)))
+    return failure();
+  if (!(op.getDeviation().convertToDouble() >= 0.0))
+    return op.emitOpError() << "expects a deviation of at least 0";
+  if (floats && !isa<FloatType>(cast<RankedTensorType>(op.getType()).getElementType()))
+    return op.emitOpError() << "expects a float element type, got " << op.getType();
+  return success();
+}
+
+/// Caches are what functions leave to each other; a step neither reads nor writes one.
+LogicalResult verifyPlaceOfUse(Operation *op, bool ofCache) {
+  Operation *parent = op->getParentOp();
+  auto step = dyn_cast<StepOp>(parent);
+  bool isWrite = isa<WriteOp>(op), inFunction = isa<FunctionOpInterface>(parent);
+  if (ofCache ? step || isa<ModuleOp>(parent)
+              : isWrite && (inFunction || isa<ModuleOp>(parent) ||
+                            (step && op->getParentRegion() != &step.getUpdate())))
+    return op->emitOpError() << (ofCache ? "of a cache may stand only in a function"
+                                         : "may stand only in the update of an nn.step");
+  if (!isWrite || !inFunction)
+    return success();
+  for (Operation *before = op->getPrevNode(); before; before = before->getPrevNode())
+    if (auto other = dyn_cast<WriteOp>(before);
+        other && other.getVariable() == cast<WriteOp>(op).getVariable())
+      return op->emitOpError() << "writes " << other.getVariableAttr() << " a second time";
+  return success();
+}
+
 LogicalResult verifyUse(Operation *op, FlatSymbolRefAttr name, Type type, SymbolTableCollection &symbols) {
   Operation *variable = symbols.lookupNearestSymbolFrom(op, name);
-  if (!isa_and_nonnull<ParameterOp, StateOp>(variable))
-    return op->emitOpError() << "expects a parameter or state named " << name << ", there is none";
+  if (!isVariable(variable))
+    return op->emitOpError() << "expects a parameter, state or cache named " << name << ", there is none";
+  if (failed(verifyPlaceOfUse(op, isa<CacheOp>(variable))))
+    return failure();
   Type wanted = variable->getAttrOfType<TypeAttr>("type").getValue();
   if (wanted == type)
     return success();
@@ -82,20 +110,19 @@ static dist::Axes dataAxes(dist::MeshAttr mesh) {
 
 LogicalResult ParameterOp::verify() { return verifyVariable(*this, /*floats=*/true); }
 LogicalResult StateOp::verify() { return verifyVariable(*this, /*floats=*/false); }
+LogicalResult CacheOp::verify() { return verifyVariableType(*this); }
 
 LogicalResult ReadOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifyUse(*this, getVariableAttr(), getResult().getType(), symbols);
 }
 
 LogicalResult WriteOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  Operation *parent = (*this)->getParentOp();
-  auto step = dyn_cast<StepOp>(parent);
-  if (isa<FunctionOpInterface, ModuleOp>(parent) || (step && (*this)->getParentRegion() != &step.getUpdate()))
-    return emitOpError() << "may stand only in the update of an nn.step";
   return verifyUse(*this, getVariableAttr(), getValue().getType(), symbols);
 }
 
 namespace weft::nn {
+bool isVariable(Operation *op) { return isa_and_nonnull<ParameterOp, StateOp, CacheOp>(op); }
+
 LogicalResult verifyWritesOnce(Block &block) {
   llvm::DenseSet<Attribute> written;
   for (auto write : block.getOps<WriteOp>())

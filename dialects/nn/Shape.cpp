@@ -59,6 +59,28 @@ ShardingRule makePairedRule(Operation *op, ArrayRef<std::pair<int64_t, int64_t>>
   }
   return rule;
 }
+
+/// Where a block of a tensor is: what nn.slice reads and nn.update_slice writes.
+template <typename OpTy> LogicalResult verifyBlock(OpTy op, Value block) {
+  RankedTensorType from = tensorType(op.getOperand()), to = tensorType(block);
+  if (failed(verifyLength(op, "offsets", op.getOffsets(), from.getRank())))
+    return failure();
+  if (to.getRank() != from.getRank())
+    return op.emitOpError() << "keeps the rank, got " << from << " -> " << to;
+  if (!op.getStarts().empty() && static_cast<int64_t>(op.getStarts().size()) != from.getRank())
+    return op.emitOpError() << "expects one start per dimension (" << from.getRank() << ") or none, got "
+                            << op.getStarts().size();
+  for (Value start : op.getStarts())
+    if (tensorType(start).getRank() != 0)
+      return op.emitOpError() << "expects scalar starts, got " << start.getType();
+  for (auto [index, offset] : llvm::enumerate(op.getOffsets()))
+    if (to.getDimSize(index) > from.getDimSize(index) || offset < 0 ||
+        (op.getStarts().empty() && offset > from.getDimSize(index) - to.getDimSize(index)))
+      return op.emitOpError() << "expects a block inside dimension " << index << " of size "
+                              << from.getDimSize(index) << ", got offset " << offset << " and size "
+                              << to.getDimSize(index);
+  return verifySameElement(op, op.getOperand(), block);
+}
 } // namespace
 
 //===----------------------------------------------------------------------===//
@@ -224,26 +246,7 @@ int64_t BroadcastOp::flops() { return 0; }
 // slice
 //===----------------------------------------------------------------------===//
 
-LogicalResult SliceOp::verify() {
-  RankedTensorType from = tensorType(getOperand()), to = tensorType(getResult());
-  if (failed(verifyLength(*this, "offsets", getOffsets(), from.getRank())))
-    return failure();
-  if (to.getRank() != from.getRank())
-    return emitOpError() << "keeps the rank, got " << from << " -> " << to;
-  if (!getStarts().empty() && static_cast<int64_t>(getStarts().size()) != from.getRank())
-    return emitOpError() << "expects one start per dimension (" << from.getRank() << ") or none, got "
-                         << getStarts().size();
-  for (Value start : getStarts())
-    if (tensorType(start).getRank() != 0)
-      return emitOpError() << "expects scalar starts, got " << start.getType();
-  for (auto [index, offset] : llvm::enumerate(getOffsets()))
-    if (to.getDimSize(index) > from.getDimSize(index) || offset < 0 ||
-        (getStarts().empty() && offset > from.getDimSize(index) - to.getDimSize(index)))
-      return emitOpError() << "expects a block inside dimension " << index << " of size "
-                           << from.getDimSize(index) << ", got offset " << offset << " and size "
-                           << to.getDimSize(index);
-  return verifySameElement(*this, getOperand(), getResult());
-}
+LogicalResult SliceOp::verify() { return verifyBlock(*this, getResult()); }
 void SliceOp::buildVjp(VjpContext &context, ArrayRef<Value> cotangents, MutableArrayRef<Value> out) {
   if (!wants(context, cotangents, 0))
     return;
@@ -291,6 +294,55 @@ ShardingRule SliceOp::shardingRule() {
   return makePairedRule(*this, pairs);
 }
 int64_t SliceOp::flops() { return 0; }
+
+//===----------------------------------------------------------------------===//
+// update_slice
+//===----------------------------------------------------------------------===//
+
+LogicalResult UpdateSliceOp::verify() {
+  if (dist::withoutPlacement(tensorType(getResult())) != dist::withoutPlacement(tensorType(getOperand())))
+    return emitOpError() << "gives a tensor like its operand, got " << getOperand().getType() << " -> "
+                         << getType();
+  return verifyBlock(*this, getUpdate());
+}
+/// The operand has no share in the block, the update none in the rest.
+void UpdateSliceOp::buildVjp(VjpContext &context, ArrayRef<Value> cotangents, MutableArrayRef<Value> out) {
+  ValueBuilder b(context.builder, getLoc());
+  if (wants(context, cotangents, 0)) {
+    Value zeros = b.constant(b.withElement(getUpdate(), tensorType(cotangents[0]).getElementType()), 0.0);
+    Value rest =
+        b.create<UpdateSliceOp>(cotangents[0].getType(), cotangents[0], zeros, getStarts(), getOffsets());
+    out[0] = b.cast(rest, context.cotangentType(0).getElementType());
+  }
+  if (wants(context, cotangents, 1)) {
+    Value block = b.create<SliceOp>(b.withElement(getUpdate(), tensorType(cotangents[0]).getElementType()),
+                                    cotangents[0], getStarts(), getOffsets());
+    out[1] = b.cast(block, context.cotangentType(1).getElementType());
+  }
+}
+/// A dimension that the block covers whole passes through; along any other the whole is needed.
+ShardingRule UpdateSliceOp::shardingRule() {
+  ArrayRef<int64_t> whole = dist::wholeShape(tensorType(getOperand())),
+                    block = dist::wholeShape(tensorType(getUpdate()));
+  ShardingRule rule;
+  SmallVector<DimensionFactors> ofWhole, ofBlock;
+  auto addFactor = [&](int64_t size, FactorKind kind) {
+    rule.factors.push_back({size, kind});
+    return DimensionFactors{static_cast<int>(rule.factors.size()) - 1};
+  };
+  for (auto [size, part] : llvm::zip_equal(whole, block)) {
+    ofWhole.push_back(addFactor(size, size == part ? FactorKind::PassThrough : FactorKind::Replicated));
+    ofBlock.push_back(size == part ? ofWhole.back() : addFactor(part, FactorKind::Replicated));
+  }
+  rule.operands = {ofWhole, ofBlock};
+  rule.operands.resize(getNumOperands()); // starts are scalars
+  rule.results = {ofWhole};
+  rule.linear.assign(getNumOperands(), false);
+  if (!getType().getElementType().isInteger(1)) // i1 has no sum
+    rule.jointlyLinear = {0, 1};
+  return rule;
+}
+int64_t UpdateSliceOp::flops() { return 0; }
 
 //===----------------------------------------------------------------------===//
 // concatenate

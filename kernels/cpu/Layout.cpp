@@ -1,4 +1,4 @@
-//===- Layout.cpp - transpose, broadcast, slice, concatenate, pad, iota, copy ===//
+//===- Layout.cpp - transpose, broadcast, slices, concatenate, pad, iota, copy --===//
 //
 // Kernels that move elements and compute none: each is one or a few strided copies.
 //
@@ -31,6 +31,54 @@ int64_t dot(const std::vector<int64_t> &a, const std::vector<int64_t> &b) {
     sum += a[i] * b[i];
   return sum;
 }
+
+/// Where in a tensor a block of it is: at `offsets`, to which dynamic starts are added where the call has
+/// them, clamped so that it fits.
+struct BlockPlace {
+  std::vector<int64_t> offsets, room, strides; ///< room: the largest offset at which the block fits
+  size_t firstStart = 0;                       ///< the operand; 0: none
+
+  /// Of a block that is `what` in a call whose operands from `firstStart` on are starts.
+  static absl::StatusOr<BlockPlace> read(const KernelCall &call, const TensorType &x, const TensorType &block,
+                                         const char *what, size_t firstStart) {
+    size_t rank = x.shape.size(), starts = call.operands.size() - firstStart;
+    if (starts != 0 && starts != rank)
+      return invalidCall(call, "takes no starts or one for each dimension of ", x.str(), ", got ", starts);
+    for (size_t i = 0; i < starts; ++i)
+      WEFT_CHECK_CALL(expectType(call, "a start", call.operands[firstStart + i], {DType::I64, {}}));
+    auto offsets = readList(call, "offsets", rank);
+    if (!offsets.ok())
+      return offsets.status();
+    if (block.dtype != x.dtype || block.shape.size() != rank)
+      return invalidCall(call, what, " must have the type and rank of ", x.str(), ", got ", block.str());
+    BlockPlace place{*std::move(offsets), {}, denseStrides(x.shape), starts == 0 ? 0 : firstStart};
+    for (size_t i = 0; i < rank; ++i) {
+      place.room.push_back(x.shape[i] - block.shape[i]);
+      if (place.room[i] < 0)
+        return invalidCall(call, "the slice ", block.str(), " is larger than ", x.str());
+      if (starts == 0 && (place.offsets[i] < 0 || place.offsets[i] > place.room[i]))
+        return invalidCall(call, "the slice ", block.str(), " at offset ", place.offsets[i], " of dimension ",
+                           i, " reaches beyond ", x.str());
+    }
+    return place;
+  }
+
+  /// Elements of the tensor before the block's first.
+  int64_t of(const KernelArguments &arguments) const {
+    int64_t position = 0;
+    for (size_t i = 0; i < room.size(); ++i) {
+      int64_t start = offsets[i];
+      if (firstStart != 0) {
+        // A start near the ends of int64 must not overflow before it is clamped.
+        int64_t dynamic = *static_cast<const int64_t *>(arguments.operands[firstStart + i]);
+        if (__builtin_add_overflow(start, dynamic, &start))
+          start = dynamic < 0 ? 0 : room[i];
+      }
+      position += std::clamp<int64_t>(start, 0, room[i]) * strides[i];
+    }
+    return position;
+  }
+};
 
 } // namespace
 
@@ -84,43 +132,34 @@ KernelOrError createSlice(const KernelCall &call) {
   if (call.operands.empty() || call.results.size() != 1)
     return invalidCall(call, "takes a tensor, starts, and 1 result");
   const TensorType &x = call.operands[0], &y = call.results[0];
-  size_t rank = x.shape.size(), starts = call.operands.size() - 1;
-  if (starts != 0 && starts != rank)
-    return invalidCall(call, "takes no starts or one for each dimension of ", x.str(), ", got ", starts);
-  for (size_t i = 1; i <= starts; ++i)
-    WEFT_CHECK_CALL(expectType(call, "a start", call.operands[i], {DType::I64, {}}));
-  auto offsets = readList(call, "offsets", rank);
-  if (!offsets.ok())
-    return offsets.status();
-  if (y.dtype != x.dtype || y.shape.size() != rank)
-    return invalidCall(call, "result 0 must have the type and rank of ", x.str(), ", got ", y.str());
-  std::vector<int64_t> room(rank), strides = denseStrides(x.shape);
-  for (size_t i = 0; i < rank; ++i) {
-    room[i] = x.shape[i] - y.shape[i];
-    if (room[i] < 0)
-      return invalidCall(call, "the slice ", y.str(), " is larger than ", x.str());
-    if (starts == 0 && ((*offsets)[i] < 0 || (*offsets)[i] > room[i]))
-      return invalidCall(call, "the slice ", y.str(), " at offset ", (*offsets)[i], " of dimension ", i,
-                         " reaches beyond ", x.str());
-  }
-  StridedCopy copy(y.shape, x.dtype, strides, x.dtype, denseStrides(y.shape));
+  absl::StatusOr<BlockPlace> place = BlockPlace::read(call, x, y, "result 0", 1);
+  if (!place.ok())
+    return place.status();
+  StridedCopy copy(y.shape, x.dtype, denseStrides(x.shape), x.dtype, denseStrides(y.shape));
   int64_t bytes = byteSize(x.dtype);
-  auto body = [copy, room, strides, bytes, starts, offsets = *offsets](const KernelArguments &arguments,
-                                                                       ThreadPool &threads) {
-    int64_t position = 0;
-    for (size_t i = 0; i < room.size(); ++i) {
-      int64_t start = offsets[i];
-      if (starts != 0) {
-        // A start near the ends of int64 must not overflow before it is clamped.
-        int64_t dynamic = *static_cast<const int64_t *>(arguments.operands[1 + i]);
-        if (__builtin_add_overflow(start, dynamic, &start))
-          start = dynamic < 0 ? 0 : room[i];
-      }
-      position += std::clamp<int64_t>(start, 0, room[i]) * strides[i];
-    }
-    copy.run(at(arguments.operands[0], position * bytes), arguments.results[0], threads);
+  return makeKernel([copy, place = *place, bytes](const KernelArguments &arguments, ThreadPool &threads) {
+    copy.run(at(arguments.operands[0], place.of(arguments) * bytes), arguments.results[0], threads);
+  });
+}
+
+/// In place it writes the block alone.
+KernelOrError createUpdateSlice(const KernelCall &call) {
+  if (call.operands.size() < 2 || call.results.size() != 1)
+    return invalidCall(call, "takes a tensor, a block of it, starts, and 1 result");
+  const TensorType &x = call.operands[0], &block = call.operands[1];
+  WEFT_CHECK_CALL(expectType(call, "result 0", call.results[0], x));
+  absl::StatusOr<BlockPlace> place = BlockPlace::read(call, x, block, "operand 1", 2);
+  if (!place.ok())
+    return place.status();
+  StridedCopy whole(x.shape, x.dtype, denseStrides(x.shape), x.dtype, denseStrides(x.shape));
+  StridedCopy copy(block.shape, x.dtype, denseStrides(block.shape), x.dtype, denseStrides(x.shape));
+  int64_t bytes = byteSize(x.dtype);
+  auto body = [whole, copy, place = *place, bytes](const KernelArguments &arguments, ThreadPool &threads) {
+    if (arguments.results[0] != arguments.operands[0])
+      whole.run(arguments.operands[0], arguments.results[0], threads);
+    copy.run(arguments.operands[1], at(arguments.results[0], place.of(arguments) * bytes), threads);
   };
-  return makeKernel(body);
+  return makeKernel(body, 0, true);
 }
 
 KernelOrError createConcatenate(const KernelCall &call) {

@@ -15,6 +15,7 @@ constexpr KernelRow kTable[] = {
     {"transpose", createTranspose},
     {"broadcast", createBroadcast},
     {"slice", createSlice},
+    {"update_slice", createUpdateSlice},
     {"concatenate", createConcatenate},
     {"pad", createPad},
     {"gather", createGather},

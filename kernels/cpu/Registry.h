@@ -38,6 +38,7 @@ KernelOrError createTopK(const KernelCall &call);
 KernelOrError createTranspose(const KernelCall &call);
 KernelOrError createBroadcast(const KernelCall &call);
 KernelOrError createSlice(const KernelCall &call);
+KernelOrError createUpdateSlice(const KernelCall &call);
 KernelOrError createConcatenate(const KernelCall &call);
 KernelOrError createPad(const KernelCall &call);
 KernelOrError createGather(const KernelCall &call);

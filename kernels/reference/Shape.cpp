@@ -162,8 +162,9 @@ absl::StatusOr<Tensor> dynamicSlice(const Tensor &x, Dimensions starts, Dimensio
   return slice(x, *clamped, sizes);
 }
 
-absl::StatusOr<Tensor> dynamicUpdateSlice(const Tensor &x, const Tensor &update, Dimensions starts) {
-  constexpr std::string_view op = "dynamic_update_slice";
+absl::StatusOr<Tensor> dynamicUpdateSlice(const Tensor &x, const Tensor &update, Dimensions starts,
+                                          Dimensions offsets) {
+  constexpr std::string_view op = "update_slice";
   if (absl::Status status = checkTensor(op, x); !status.ok())
     return status;
   if (absl::Status status = checkTensor(op, update); !status.ok())
@@ -173,8 +174,9 @@ absl::StatusOr<Tensor> dynamicUpdateSlice(const Tensor &x, const Tensor &update,
                   x.type().str());
   if (absl::Status status = checkOnePerDimension(op, "starts", starts.size(), x); !status.ok())
     return status;
-  std::vector<int64_t> none(starts.size(), 0);
-  absl::StatusOr<std::vector<int64_t>> clamped = clampStarts(op, x, starts, none, update.shape);
+  if (absl::Status status = checkOnePerDimension(op, "offsets", offsets.size(), x); !status.ok())
+    return status;
+  absl::StatusOr<std::vector<int64_t>> clamped = clampStarts(op, x, starts, offsets, update.shape);
   if (!clamped.ok())
     return clamped.status();
   Tensor result = x;

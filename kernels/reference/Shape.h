@@ -31,9 +31,9 @@ absl::StatusOr<Tensor> slice(const Tensor &x, Dimensions offsets, Dimensions siz
 /// The block of `sizes` at starts[i] + offsets[i], each clamped to [0, size of x - size of the block].
 absl::StatusOr<Tensor> dynamicSlice(const Tensor &x, Dimensions starts, Dimensions offsets, Dimensions sizes);
 
-/// x with the block at `starts`, clamped as for dynamicSlice, replaced by `update`, which has x's element
-/// type and rank.
-absl::StatusOr<Tensor> dynamicUpdateSlice(const Tensor &x, const Tensor &update, Dimensions starts);
+/// x with the block that dynamicSlice gives replaced by `update`, which has x's element type and rank.
+absl::StatusOr<Tensor> dynamicUpdateSlice(const Tensor &x, const Tensor &update, Dimensions starts,
+                                          Dimensions offsets);
 
 /// One after the other along `dimension`; all other dimensions and the element type are the same. At least
 /// one.

@@ -90,6 +90,7 @@ bool setAttributes(KernelCall &call, Operation *op) {
           [&](TransposeOp t) { return call.setIntegers("permutation", toVector(t.getPermutation())), true; })
       .Case([&](BroadcastOp b) { return call.setIntegers("dimensions", toVector(b.getDimensions())), true; })
       .Case([&](SliceOp s) { return call.setIntegers("offsets", toVector(s.getOffsets())), true; })
+      .Case([&](UpdateSliceOp u) { return call.setIntegers("offsets", toVector(u.getOffsets())), true; })
       .Case([&](ConcatenateOp c) {
         return call.setInteger("dimension", static_cast<int64_t>(c.getDimension())), true;
       })

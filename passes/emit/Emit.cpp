@@ -50,6 +50,7 @@ public:
     emitMesh();
     emitBases();
     emitVariables();
+    emitCaches();
     emitConstants();
     for (auto program : module.getOps<sched::ProgramOp>())
       if (failed(emitProgram(program)))
@@ -132,6 +133,13 @@ private:
     }
     variable.placement = placementOf(&op);
     executable.variables.push_back(std::move(variable));
+  }
+
+  void emitCaches() {
+    for (auto cache : module.getOps<nn::CacheOp>())
+      executable.caches.push_back({cache.getSymName().str(),
+                                   toTensorType(cast<RankedTensorType>(cache.getType())),
+                                   referenceOf(cache->getAttrOfType<sched::PlaceAttr>(kPlaceAttribute))});
   }
 
   void emitConstants() {

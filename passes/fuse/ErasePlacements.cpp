@@ -239,7 +239,7 @@ LogicalResult erasePlacements(ModuleOp module, bool isStaged) {
     op->setAttr("type", TypeAttr::get(erased(type)));
   };
   auto result = module.walk([&](Operation *op) {
-    if (isa<nn::ParameterOp, nn::StateOp, sched::SlotOp>(op))
+    if (nn::isVariable(op) || isa<sched::SlotOp>(op))
       eraseType(op);
     if (auto action = dyn_cast<sched::ActionOp>(op))
       if (failed(BlockEraser(action.getBody().front(), isStaged).run()))

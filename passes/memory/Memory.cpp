@@ -56,6 +56,21 @@ private:
         Type type = op.getAttrOfType<TypeAttr>("type").getValue();
         op.setAttr(kPlaceAttribute, append("parameters", parameterBytes, type));
       }
+    // Caches come first in `step`: programs that name none have values of their own there.
+    for (auto cache : module.getOps<nn::CacheOp>())
+      cache->setAttr(kPlaceAttribute, append("step", cacheBytes, cache.getType()));
+    stepBytes = cacheBytes;
+  }
+
+  bool namesCache(sched::ProgramOp program) {
+    return program
+        .walk([&](Operation *op) {
+          auto variable = op->getAttrOfType<FlatSymbolRefAttr>("variable");
+          return variable && isa_and_nonnull<nn::CacheOp>(symbols.lookup(variable.getValue()))
+                     ? WalkResult::interrupt()
+                     : WalkResult::advance();
+        })
+        .wasInterrupted();
   }
 
   /// Equal constants share a place.
@@ -70,9 +85,9 @@ private:
   }
 
   /// Each input has a base with a slot per microbatch; everything else that lives until a program ends lies
-  /// in `step`.
+  /// in `step`, behind the caches if the program names any.
   void placeSlots(sched::ProgramOp program) {
-    int64_t end = 0;
+    int64_t end = namesCache(program) ? cacheBytes : 0;
     slots.clear();
     for (auto slot : program.getBody().front().getOps<sched::SlotOp>()) {
       if (slot.getKind() == sched::SlotKind::input) {
@@ -176,7 +191,8 @@ private:
   SmallVector<InputBase> inputBases;
   SmallVector<InFlightBlock> inFlightBlocks; ///< of all programs
   InFlightPlan inFlight;                     ///< of the program that needs most; its blocks are above
-  int64_t parameterBytes = 0, constantBytes = 0, stepBytes = 0, scratchBytes = 0, workspaceBytes = 0;
+  int64_t parameterBytes = 0, cacheBytes = 0, constantBytes = 0, stepBytes = 0, scratchBytes = 0,
+          workspaceBytes = 0;
 };
 
 class MemoryPass : public impl::MemoryBase<MemoryPass> {

@@ -5,6 +5,8 @@
 #include "passes/memory/Memory.h"
 #include "passes/memory/OffsetAssignment.h"
 
+#include <algorithm>
+
 using namespace mlir;
 
 namespace weft {
@@ -12,7 +14,7 @@ namespace {
 int64_t placedBytes(Type type) { return alignPlace(nn::byteSize(cast<RankedTensorType>(type))); }
 
 /// What lives through a step: gradients, what prepare passes on, and the rest, from the program that has most
-/// of it.
+/// of it. Caches of generation lie where those values are, and have a row for what they are larger.
 void addStepRows(ModuleOp module, int64_t stepBytes, MemoryReport &report) {
   int64_t gradients = 0, levels = 0, prepared = 0;
   for (auto program : module.getOps<sched::ProgramOp>()) {
@@ -33,8 +35,13 @@ void addStepRows(ModuleOp module, int64_t stepBytes, MemoryReport &report) {
   report.levelBytes = levels;
   if (prepared > 0)
     report.rows.push_back({"prepared", "made once a step: gathered parameters, tables, counts", prepared});
-  if (int64_t known = gradients + levels + prepared; stepBytes > known)
-    report.rows.push_back({"other", "values of one step", stepBytes - known});
+  int64_t rest = stepBytes - (gradients + levels + prepared);
+  if (int64_t beyond = std::min(rest, report.cacheBytes - (stepBytes - rest)); beyond > 0) {
+    report.rows.push_back({"cache", "keys and values of generation, beyond what a step has there", beyond});
+    rest -= beyond;
+  }
+  if (rest > 0)
+    report.rows.push_back({"other", "values of one step", rest});
 }
 
 std::vector<std::pair<std::string, int64_t>> holdersOf(ArrayAttr rows) {
@@ -93,6 +100,8 @@ MemoryReport reportMemory(ModuleOp module) {
     parameters += placedBytes(parameter.getType());
   for (auto state : module.getOps<nn::StateOp>())
     states += placedBytes(state.getType());
+  for (auto cache : module.getOps<nn::CacheOp>())
+    report.cacheBytes += placedBytes(cache.getType());
   if (parameters > 0)
     report.rows.push_back({"parameters", "all", parameters});
   if (states > 0)

@@ -11,8 +11,8 @@ namespace weft {
 
 /// One row: bytes of the arena. The rows of a report add up to the arena.
 struct MemoryReportRow {
-  std::string
-      category; ///< parameters, optimizer, gradients, activations, workspaces, inputs, constants, other
+  std::string category; ///< parameters, optimizer, gradients, cache, activations, workspaces, inputs,
+                        ///< constants, other
   std::string name;
   int64_t bytes;
 };
@@ -22,6 +22,8 @@ struct MemoryReport {
   int64_t peakBytes = 0;
   /// Of the gradients: what train.reduction canonical keeps beside one buffer of each.
   int64_t levelBytes = 0;
+  /// Of the caches of generation, most of it in memory that a step has for its own values.
+  int64_t cacheBytes = 0;
   /// What is live in scratch at the peak of the action that needs most of it, largest first.
   std::string peakAction;
   std::vector<std::pair<std::string, int64_t>> peakHolders;

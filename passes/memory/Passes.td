@@ -8,7 +8,8 @@ def Memory : Pass<"weft-memory", "::mlir::ModuleOp"> {
     old value later, and copied at the end of the action otherwise. A result takes over the memory of an operand that
     dies with it, where the kernel allows that. Everything else in an action gets an offset in `scratch` by lifetime.
     What is in flight has a place for each microbatch, in one region: two values share bytes only where the order of runs
-    ends the one before the other begins. All programs share the bases; the peak is their sum, known to the byte.
+    ends the one before the other begins. All programs share the bases; the peak is their sum, known to the byte. Caches lie at
+    the front of `step`, where programs that name none have their own values.
 
     Before and after:
     ```mlir

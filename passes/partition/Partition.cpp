@@ -146,7 +146,7 @@ public:
   void runOnOperation() override {
     ReshardPaths paths;
     for (Operation &op : *getOperation().getBody()) {
-      if (isa<nn::ParameterOp, nn::StateOp>(op))
+      if (nn::isVariable(&op))
         op.setAttr("type", TypeAttr::get(toLocal(op.getAttrOfType<TypeAttr>("type").getValue())));
       for (Region &region : op.getRegions())
         for (Block &block : region)

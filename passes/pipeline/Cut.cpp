@@ -285,7 +285,7 @@ private:
     });
     builder.setInsertionPointToStart(own.getBody());
     for (Operation &op : *module.getBody())
-      if (isa<ParameterOp, StateOp>(op) && named.contains(SymbolTable::getSymbolName(&op).getValue()))
+      if (isVariable(&op) && named.contains(SymbolTable::getSymbolName(&op).getValue()))
         builder.clone(op);
   }
 

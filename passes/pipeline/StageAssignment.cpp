@@ -130,13 +130,19 @@ void StageAssignment::findActions() {
     llvm::append_range(forward[stage], toNext[stage]);
     llvm::append_range(backward[stage], toPrevious[stage]);
   }
-  for (auto &[op, position] : positions)
+  for (auto &[op, position] : positions) {
     if (auto boundary = dyn_cast<BoundaryOp>(op)) {
       if (boundary.getBackward())
         backward[stageAt(position)].push_back(boundary);
       else if (position == stages() - 1)
         forward[position].push_back(boundary);
     }
+    // Caches are written going forward.
+    if (auto write = dyn_cast<WriteOp>(op)) {
+      places[op] = {stageAt(position), StageAction::Forward};
+      forward[stageAt(position)].push_back(write.getValue());
+    }
+  }
   for (auto [name, value] :
        llvm::zip_equal(carry.getNames().getAsValueRange<StringAttr>(), carry.getValues()))
     if (int position = positionOf(value); position >= 0)

@@ -9,12 +9,13 @@ def SeedPlacements : Pass<"weft-seed-placements", "::mlir::ModuleOp"> {
     * of a parameter `dist.use`: its `nn.tensor_dimension` split over the role `tensor` (as many axes as divide it, if
       `nn.whole_parts` says that a part is whole units such as heads), and `dist.storage`: with `zero` of at least 1 the
       use, split further over `data_shard` and `context` (in its `nn.row_dimension` if it says one); of optimizer state `dist.storage`: its parameter's;
+    * of a cache `dist.storage`: its `nn.tensor_dimension` split as a parameter's;
     * of the step `dist.inputs`: per-microbatch inputs, the batch split over `data`, the sequence (dimension 1) over
       `context`; of a function's arguments likewise `dist.at`;
     * of layer boundaries `dist.at`: the same, with `sequence` the sequence further over `tensor`;
     * of attentions, with `context=all_to_all`, `dist.at`: the first operand's heads split over `tensor` and `context`,
       its sequence whole. With `context=gather` they have none: queries are split as the sequence is, keys and values
-      needed whole. With `context=ring` they are marked `ring`: keys and
+      needed whole. With `context=ring` they are marked `ring`, but for those of fewer queries than keys: keys and
       values are split as the queries are, and travel.
 
     With `context=gather` and `context=ring` the sequence is split in zigzag where its length allows it, which balances causal work.

@@ -37,7 +37,7 @@ public:
 
   LogicalResult run() {
     for (Operation &op : *module.getBody())
-      if (isa<nn::ParameterOp, nn::StateOp>(op) && failed(placeVariable(&op)))
+      if (nn::isVariable(&op) && failed(placeVariable(&op)))
         return failure();
     for (Operation &op : llvm::make_early_inc_range(*module.getBody())) {
       if (auto step = dyn_cast<nn::StepOp>(op); step && failed(placeStep(step)))

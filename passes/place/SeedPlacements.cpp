@@ -28,6 +28,8 @@ public:
       seedParameter(parameter);
     for (auto state : module.getOps<nn::StateOp>())
       seedState(state);
+    for (auto cache : module.getOps<nn::CacheOp>())
+      cache->setAttr(kStorageAttribute, dist::attributeOf(tensorPlacement(cache, typeOf(cache))));
     for (auto step : module.getOps<nn::StepOp>())
       seedInputs(step);
     for (auto function : module.getOps<func::FuncOp>())
@@ -40,9 +42,9 @@ public:
     return failure(module
                        .walk([&](Operation *op) {
                          bool isAttention = isa<nn::AttentionOp, nn::AttentionBackwardOp>(op);
-                         if (isAttention && context == "ring")
+                         if (isAttention && context == "ring" && hasKeyPerQuery(op))
                            op->setAttr("ring", UnitAttr::get(op->getContext()));
-                         else if (isAttention && failed(seedAttention(op)))
+                         else if (isAttention && context == "all_to_all" && failed(seedAttention(op)))
                            return WalkResult::interrupt();
                          return WalkResult::advance();
                        })
@@ -54,23 +56,29 @@ private:
     return cast<RankedTensorType>(variable->getAttrOfType<TypeAttr>("type").getValue());
   }
 
-  void seedParameter(nn::ParameterOp parameter) {
-    RankedTensorType type = typeOf(parameter);
-    Placement use = dist::replicated(mesh, type.getRank());
-    auto dimension = parameter->getAttrOfType<IntegerAttr>("nn.tensor_dimension");
-    if (dimension && dimension.getInt() >= 0 && dimension.getInt() < type.getRank()) {
-      dist::Split &split = use.splits[dimension.getInt()];
-      int64_t size = type.getDimSize(dimension.getInt());
-      bool wholeParts = parameter->hasAttr("nn.whole_parts");
-      for (int64_t axis : mesh.axesOf("tensor")) {
-        split.axes.push_back(axis);
-        int64_t parts = mesh.sizeOf(split.axes);
-        if (wholeParts ? size % parts != 0 : size < parts) {
-          split.axes.pop_back();
-          break;
-        }
+  /// Split over the tensor axes along the dimension that the variable names for that, as far as that goes.
+  Placement tensorPlacement(Operation *variable, RankedTensorType type) {
+    Placement placement = dist::replicated(mesh, type.getRank());
+    auto dimension = variable->getAttrOfType<IntegerAttr>("nn.tensor_dimension");
+    if (!dimension || dimension.getInt() < 0 || dimension.getInt() >= type.getRank())
+      return placement;
+    dist::Split &split = placement.splits[dimension.getInt()];
+    int64_t size = type.getDimSize(dimension.getInt());
+    bool wholeParts = variable->hasAttr("nn.whole_parts");
+    for (int64_t axis : mesh.axesOf("tensor")) {
+      split.axes.push_back(axis);
+      int64_t parts = mesh.sizeOf(split.axes);
+      if (wholeParts ? size % parts != 0 : size < parts) {
+        split.axes.pop_back();
+        break;
       }
     }
+    return placement;
+  }
+
+  void seedParameter(nn::ParameterOp parameter) {
+    RankedTensorType type = typeOf(parameter);
+    Placement use = tensorPlacement(parameter, type);
     parameter->setAttr(kUseAttribute, dist::attributeOf(use));
     parameter->setAttr(kStorageAttribute, dist::attributeOf(storageOf(parameter, type, use)));
   }
@@ -160,6 +168,13 @@ private:
     if (type.getRank() > 1)
       placement.splits[1] = sequenceSplit(type.getDimSize(1), true);
     boundary->setAttr(kAtAttribute, dist::attributeOf(placement));
+  }
+
+  /// Of one sequence to itself, so that queries and keys are split alike; not of one new query to all keys.
+  static bool hasKeyPerQuery(Operation *attention) {
+    unsigned query = attention->getNumResults() == 2 ? 0 : 1; // behind the cotangent, in a backward
+    return nn::tensorType(attention->getOperand(query)).getDimSize(1) ==
+           nn::tensorType(attention->getOperand(query + 1)).getDimSize(1);
   }
 
   /// In an attention heads are split over context too, and the sequence is whole.

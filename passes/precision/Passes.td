@@ -6,7 +6,7 @@ def Precision : Pass<"weft-precision", "::mlir::ModuleOp"> {
     Every declared type is a rounding, so a recipe is a change of types. Under `bf16` and `fp16` each read of a
     parameter in the microbatch region, and in functions, is followed by a cast to the compute type, and everything
     computed from it has that type, except what is a statistic or a loss: reciprocal deviations, log-sum-exps, per-token
-    losses, sums. What a region or function gives away keeps its type. `fp16` also carries `scaled_objective`, the
+    losses, sums. A float32 cache holds what is computed, in the compute type. What a region or function gives away keeps its type. `fp16` also carries `scaled_objective`, the
     objective times the state `loss_scale` over the step's denominator, and makes it the objective; the step's attribute
     `loss_scale` names the state, for `update` to divide out and adapt. `fp32` changes nothing.
 

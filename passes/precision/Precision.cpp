@@ -65,10 +65,17 @@ private:
 
   void convert(Operation &op) {
     if (auto read = dyn_cast<ReadOp>(op)) {
-      if (isa_and_nonnull<ParameterOp>(symbols.lookup(read.getVariable())) && isFloat32(read.getResult()))
+      Operation *variable = symbols.lookup(read.getVariable());
+      if (isa_and_nonnull<ParameterOp>(variable) && isFloat32(read.getResult()))
         parameters.insert(read.getResult());
+      if (auto cache = dyn_cast_or_null<CacheOp>(variable); cache && isFloat32(read.getResult())) {
+        read.getResult().setType(narrowed(cache));
+        narrowedResults.insert(read.getResult());
+      }
       return;
     }
+    if (auto write = dyn_cast<WriteOp>(op))
+      return convertWrite(write);
     bool computes = llvm::any_of(op.getOperands(), [&](Value operand) {
       return isa<RankedTensorType>(operand.getType()) && (isCompute(operand) || parameters.contains(operand));
     });
@@ -86,6 +93,23 @@ private:
         result.setType(tensorType(result).clone(compute));
         narrowedResults.insert(result);
       }
+  }
+
+  /// A float32 cache holds what is computed, in its type.
+  RankedTensorType narrowed(CacheOp cache) {
+    auto type = cast<RankedTensorType>(cache.getType());
+    if (type.getElementType().isF32())
+      cache.setTypeAttr(TypeAttr::get(type = type.clone(compute)));
+    return type;
+  }
+
+  void convertWrite(WriteOp write) {
+    auto cache = dyn_cast_or_null<CacheOp>(symbols.lookup(write.getVariable()));
+    if (!cache || narrowed(cache).getElementType() != compute || !isFloat32(write.getValue()))
+      return;
+    OpBuilder builder(write);
+    ValueBuilder b(builder, write.getLoc());
+    write.getValueMutable().assign(narrowed(b, write.getValue()));
   }
 
   /// The value in the compute type; one cast per value, right after its definition.

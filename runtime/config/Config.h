@@ -19,7 +19,7 @@ namespace weft {
 /// The version of the schema; a resolved config names it.
 inline constexpr int configVersion = 1;
 
-enum class ModelFamily : int { Llama, Mistral, Qwen2 };
+enum class ModelFamily : int { Llama, Mistral, Qwen2, Qwen3, Gemma2, Gemma3Text, Olmo2, Gpt2 };
 enum class HiddenAct : int { Silu, Gelu, GeluPytorchTanh, Relu };
 enum class RopeType : int { Default, Linear, Llama3, Yarn };
 
@@ -77,6 +77,21 @@ struct ModelConfig {
   /// One of `full_attention` and `sliding_attention` for each layer. Derived where layers differ; empty where
   /// all slide if there is a window.
   std::vector<std::string> layerTypes;
+  /// One layer of so many is full, where layerTypes is derived from it.
+  int64_t slidingWindowPattern = 6;
+  /// The base of rotary frequencies in sliding layers that have tables of their own.
+  double ropeLocalBaseFreq = 10000.0;
+  /// Attention scores are multiplied by its inverse square root.
+  double queryPreAttnScalar = 256.0;
+  /// The caps of cap tanh(x / cap) on attention scores and on logits; 0: none.
+  double attnLogitSoftcapping = 0.0;
+  double finalLogitSoftcapping = 0.0;
+  double layerNormEpsilon = 1e-5;
+  /// Probabilities of dropout, while training, behind the embeddings and on each residual branch.
+  double embdPdrop = 0.0;
+  double residPdrop = 0.0;
+  bool scaleAttnWeights = true;
+  bool scaleAttnByInverseLayerIdx = false;
   HiddenAct hiddenAct = HiddenAct::Silu;
   /// Standard deviation of initial weights.
   double initializerRange = 0.02;
@@ -96,8 +111,23 @@ struct ModelConfig {
 
 enum class TokenizerKind : int { Bytes };
 
+struct SpecialTokenConfig {
+  std::string token;
+  int64_t id = 0;
+
+  bool operator==(const SpecialTokenConfig &) const = default;
+};
+
 struct TokenizerConfig {
+  /// Of a tokenizer without a file.
   TokenizerKind kind = TokenizerKind::Bytes;
+  /// Absolute path of a trained tokenizer; empty: none.
+  std::string file;
+  /// What the file cannot say: a regular expression or the name of a well-known one, further tokens, and
+  /// which token ends a document.
+  std::string pattern;
+  std::vector<SpecialTokenConfig> specialTokens;
+  std::string endOfDocument;
 
   bool operator==(const TokenizerConfig &) const = default;
 };
@@ -361,6 +391,8 @@ struct GenerateConfig {
   double temperature = 1.0;
   /// 0: all tokens.
   int64_t topK = 0;
+  /// 1: all tokens.
+  double topP = 1.0;
   int64_t seed = 1;
   std::string prompt;
 

@@ -102,7 +102,7 @@ void Checks::checkModel() {
            absl::StrCat(model.numAttentionHeads, " does not divide hidden_size (", model.hiddenSize,
                         "), and head_dim is not given. Works: ",
                         listDivisors(model.hiddenSize, model.numAttentionHeads), ", or a head_dim."));
-  else if (model.headDim % 2 != 0)
+  else if (traitsOf(model.family).takes("rope_theta") && model.headDim % 2 != 0)
     report(headDimGiven ? "model.head_dim" : "model.num_attention_heads",
            absl::StrCat("head_dim is ", model.headDim,
                         headDimGiven ? "" : " (hidden_size / num_attention_heads)",
@@ -111,8 +111,8 @@ void Checks::checkModel() {
   if (model.attentionDropout > 0)
     report("model.attention_dropout",
            "the attention kernel has no dropout, and a model trained without it would be another one. Works: "
-           "0.");
-  if (config.tokenizer.kind == TokenizerKind::Bytes && model.vocabSize < 257)
+           "0 (attn_pdrop of gpt2 is the same key).");
+  if (config.tokenizer.file.empty() && model.vocabSize < 257)
     report("model.vocab_size",
            absl::StrCat(model.vocabSize, " is less than the 257 ids of tokenizer bytes (256 bytes "
                                          "and the end of a document). Works: 257 or more."));

@@ -27,11 +27,15 @@ struct FamilyTraits {
   std::string name, doc;
   /// The keys that it takes beside those that all families take; `rope_scaling` stands for its section.
   std::vector<std::string> keys;
+  /// Its own names of keys.
+  std::vector<FamilyValue> spellings;
   /// What transformers takes for a key that is not given, where that is not the schema's own default.
   std::vector<FamilyValue> defaults;
   /// Whether attention of this layer sees a window alone, where `layer_types` does not say; null where the
   /// family has no such key, since no layer differs from another.
   bool (*isSliding)(const ModelConfig &model, int64_t layer) = nullptr;
+  /// The width of the feed-forward that is not given, over hidden_size; 0: it must be given.
+  int64_t expansion = 0;
 
   bool takes(std::string_view key) const;
 };

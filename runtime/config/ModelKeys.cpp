@@ -18,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 
+#include <limits>
 #include <optional>
 
 namespace weft {
@@ -32,19 +33,53 @@ struct FixedKey {
 } // namespace
 
 // What describes the file, the tokenizer, or how other programs run the model.
-static constexpr const char *harmlessKeys[] = {
-    "_name_or_path", "architectures",       "bos_token_id", "chunk_size_feed_forward", "dtype",
-    "eos_token_id",  "output_attentions",   "pad_token_id", "output_hidden_states",    "pretraining_tp",
-    "return_dict",   "torch_dtype",         "torchscript",  "transformers_version",    "use_cache",
-    "unk_token_id",  "_attn_implementation"};
+static constexpr const char *harmlessKeys[] = {"_name_or_path",
+                                               "architectures",
+                                               "bos_token_id",
+                                               "chunk_size_feed_forward",
+                                               "dtype",
+                                               "eos_token_id",
+                                               "output_attentions",
+                                               "pad_token_id",
+                                               "output_hidden_states",
+                                               "pretraining_tp",
+                                               "return_dict",
+                                               "torch_dtype",
+                                               "torchscript",
+                                               "transformers_version",
+                                               "use_cache",
+                                               "unk_token_id",
+                                               "_attn_implementation",
+                                               "cache_implementation",
+                                               "problem_type",
+                                               "id2label",
+                                               "label2id",
+                                               "n_ctx",
+                                               "gradient_checkpointing",
+                                               "task_specific_params",
+                                               "summary_type",
+                                               "summary_use_proj",
+                                               "summary_activation",
+                                               "summary_proj_to_labels",
+                                               "summary_first_dropout",
+                                               "reorder_and_upcast_attn"};
 
 static constexpr FixedKey fixedKeys[] = {
-    {"is_decoder", "true"},         {"is_encoder_decoder", "false"},  {"add_cross_attention", "false"},
-    {"partial_rotary_factor", "1"}, {"tie_encoder_decoder", "false"}, {"quantization_config", nullptr},
+    {"is_decoder", "true"},
+    {"is_encoder_decoder", "false"},
+    {"add_cross_attention", "false"},
+    {"partial_rotary_factor", "1"},
+    {"tie_encoder_decoder", "false"},
+    {"quantization_config", nullptr},
+    {"use_bidirectional_attention", "false"},
 };
 
+/// Names of one activation: what transformers calls it, and the name here.
+static constexpr FixedKey activationNames[] = {{"gelu_new", "gelu_pytorch_tanh"}, {"swish", "silu"}};
+
 // Where null does not mean that the key is not given, but that there is none of it.
-static constexpr const char *noneKeys[] = {"sliding_window"};
+static constexpr const char *noneKeys[] = {"sliding_window", "attn_logit_softcapping",
+                                           "final_logit_softcapping"};
 
 /// A scalar as it would be written.
 static ConfigNode scalarNode(const std::string &text, Origin origin) {
@@ -65,15 +100,18 @@ static bool sameValue(const ConfigNode &node, const std::string &value) {
   return number.ok() && other.ok() && *number == *other;
 }
 
-/// Renames a key. Both spellings at once are an error.
-static void renameKey(ConfigNode &map, const char *from, const char *to, const std::string &path,
-                      Diagnostics &diagnostics) {
+/// Renames a key. Both spellings at once are an error, unless they `mayRepeat` each other.
+static void renameKey(ConfigNode &map, const std::string &from, const std::string &to,
+                      const std::string &path, Diagnostics &diagnostics, bool mayRepeat = false) {
   ConfigNode *node = map.find(from);
   if (!node)
     return;
   ConfigNode value = std::move(*node);
   map.remove(from);
-  if (const ConfigNode *other = map.find(to))
+  const ConfigNode *other = map.find(to);
+  if (other && mayRepeat && sameValue(value, other->text))
+    return;
+  if (other)
     diagnostics.error(
         value.origin, absl::StrCat(path, ".", from),
         absl::StrCat("is the same key as ", to, ", given at ", other->origin.str(), ". Keep one."));
@@ -99,20 +137,56 @@ static void checkFixedKeys(ConfigNode &model, Diagnostics &diagnostics) {
   }
 }
 
-/// transformers 5 keeps the base of the frequencies beside their scaling.
-static void liftRopeTheta(ConfigNode &model, Diagnostics &diagnostics) {
-  ConfigNode *scaling = model.find("rope_scaling");
-  ConfigNode *theta = scaling ? scaling->find("rope_theta") : nullptr;
-  if (!theta)
+/// Moves a key of rope_scaling to where it stands in `model`.
+static void liftFromScaling(ConfigNode &model, ConfigNode &scaling, const std::string &from,
+                            const std::string &to, Diagnostics &diagnostics) {
+  ConfigNode *node = scaling.find(from);
+  if (!node)
     return;
-  ConfigNode value = std::move(*theta);
-  scaling->remove("rope_theta");
-  if (const ConfigNode *other = model.find("rope_theta"))
+  ConfigNode value = std::move(*node);
+  scaling.remove(from);
+  if (const ConfigNode *other = model.find(to))
     diagnostics.error(
-        value.origin, "model.rope_scaling.rope_theta",
-        absl::StrCat("is the same key as model.rope_theta, given at ", other->origin.str(), ". Keep one."));
+        value.origin, absl::StrCat("model.rope_scaling.", from),
+        absl::StrCat("is the same key as model.", to, ", given at ", other->origin.str(), ". Keep one."));
   else
-    model.add("rope_theta", std::move(value));
+    model.add(to, std::move(value));
+}
+
+/// transformers 5 keeps what rotary embedding is in one map, the base of the frequencies included; or, where
+/// sliding layers differ, in one for each kind of layer. `scaling` is the map for all, or for full layers.
+static void liftRopeParameters(ConfigNode &model, const FamilyTraits *family, Diagnostics &diagnostics) {
+  ConfigNode *node = model.find("rope_scaling");
+  if (!node || node->kind != ConfigNode::Kind::Map)
+    return;
+  ConfigNode scaling = std::move(*node);
+  model.remove("rope_scaling");
+  if (family && family->takes("rope_local_base_freq") &&
+      (scaling.find(fullLayerType) || scaling.find(slidingLayerType))) {
+    ConfigNode local = scaling.find(slidingLayerType) ? *scaling.find(slidingLayerType) : ConfigNode{};
+    ConfigNode global = scaling.find(fullLayerType) ? *scaling.find(fullLayerType) : ConfigNode{};
+    scaling.remove(slidingLayerType);
+    scaling.remove(fullLayerType);
+    for (const std::string &name : scaling.keys)
+      global.add(name, *scaling.find(name)); // which decoding refuses
+    if (local.kind == ConfigNode::Kind::Map) {
+      liftFromScaling(model, local, "rope_theta", "rope_local_base_freq", diagnostics);
+      for (const std::string &name : local.keys)
+        if (name != "rope_type" || !sameValue(*local.find(name), "default"))
+          diagnostics.error(local.find(name)->origin,
+                            absl::StrCat("model.rope_scaling.", slidingLayerType, ".", name),
+                            "sliding layers rotate by their base alone. Works: rope_theta, and rope_type: "
+                            "default.");
+    }
+    scaling = std::move(global);
+  }
+  if (scaling.kind != ConfigNode::Kind::Map)
+    return;
+  renameKey(scaling, "type", "rope_type", "model.rope_scaling", diagnostics, true);
+  liftFromScaling(model, scaling, "rope_theta", "rope_theta", diagnostics);
+  if (const ConfigNode *part = scaling.find("partial_rotary_factor"); part && sameValue(*part, "1"))
+    scaling.remove("partial_rotary_factor");
+  model.add("rope_scaling", std::move(scaling));
 }
 
 /// A key that the family does not take may say that the feature is off, and nothing else.
@@ -149,12 +223,17 @@ static void normalizeSpelling(ConfigNode &model, const FamilyTraits *family, Dia
   for (const char *name : noneKeys)
     if (ConfigNode *node = model.find(name); node && node->kind == ConfigNode::Kind::Null)
       *node = scalarNode("0", node->origin);
-  if (family)
-    checkFamilyKeys(model, *family, diagnostics);
-  if (ConfigNode *scaling = model.find("rope_scaling"); scaling && scaling->kind == ConfigNode::Kind::Map) {
-    renameKey(*scaling, "type", "rope_type", "model.rope_scaling", diagnostics);
-    liftRopeTheta(model, diagnostics);
+  if (!family) {
+    liftRopeParameters(model, family, diagnostics);
+    return;
   }
+  for (const FamilyValue &spelling : family->spellings)
+    renameKey(model, spelling.key, spelling.value, "model", diagnostics, true);
+  for (const FixedKey &activation : activationNames)
+    if (ConfigNode *node = model.find("hidden_act"); node && sameValue(*node, activation.name))
+      node->text = activation.value;
+  checkFamilyKeys(model, *family, diagnostics);
+  liftRopeParameters(model, family, diagnostics);
 }
 
 /// In a config.json null means that a key is not given.
@@ -193,12 +272,37 @@ static std::optional<ConfigNode> readModelFile(const ConfigNode &from, const std
   return std::move(*model);
 }
 
-/// Null where the family is missing or unknown, which decoding reports.
-static const FamilyTraits *familyOf(const ConfigNode &model, const ConfigNode *base) {
+/// The model of images and text that holds a model of text is called by another name.
+static bool refuseMultimodal(ConfigNode &model, const ConfigNode &family, Diagnostics &diagnostics) {
+  if (family.text != "gemma3")
+    return false;
+  diagnostics.error(
+      family.origin, "model.family",
+      "gemma3 is a model of images and text. Works: gemma3_text, with the keys of its text_config "
+      "under model.");
+  model.keys.clear();
+  model.children.clear();
+  return true;
+}
+
+/// The node that names the family; null where none does.
+static const ConfigNode *familyNode(const ConfigNode &model, const ConfigNode *base) {
   const ConfigNode *node = model.find("family");
   if (!node && base)
     node = base->find("family");
-  return node && node->kind == ConfigNode::Kind::Scalar ? findFamily(node->text) : nullptr;
+  return node && node->kind == ConfigNode::Kind::Scalar ? node : nullptr;
+}
+
+/// The feed-forward is so many times as wide as the residual stream.
+static void addExpansion(ConfigNode &model, const FamilyTraits &family) {
+  const ConfigNode *inner = model.find("intermediate_size"), *hidden = model.find("hidden_size");
+  absl::StatusOr<int64_t> width = hidden ? readInteger(*hidden) : absl::NotFoundError("");
+  if (family.expansion == 0 || (inner && inner->kind != ConfigNode::Kind::Null) || !width.ok() ||
+      *width > std::numeric_limits<int32_t>::max())
+    return;
+  model.remove("intermediate_size");
+  model.add("intermediate_size", scalarNode(absl::StrCat(family.expansion * *width),
+                                            {absl::StrCat("default of ", family.name), 0}));
 }
 
 void resolveModelKeys(ConfigNode &root, const std::string &folder, Diagnostics &diagnostics) {
@@ -214,7 +318,11 @@ void resolveModelKeys(ConfigNode &root, const std::string &folder, Diagnostics &
   renameKey(*model, "model_type", "family", "model", diagnostics);
   if (base)
     renameKey(*base, "model_type", "family", "model", diagnostics);
-  const FamilyTraits *family = familyOf(*model, base ? &*base : nullptr);
+  const ConfigNode *name = familyNode(*model, base ? &*base : nullptr);
+  if (name && refuseMultimodal(*model, ConfigNode(*name), diagnostics))
+    return;
+  // An unknown name is reported by decoding.
+  const FamilyTraits *family = name ? findFamily(name->text) : nullptr;
   normalizeSpelling(*model, family, diagnostics);
   if (base) {
     normalizeSpelling(*base, family, diagnostics);
@@ -227,6 +335,8 @@ void resolveModelKeys(ConfigNode &root, const std::string &folder, Diagnostics &
   } else if (!hasFile && family) {
     addFamilyDefaults(*model, *family);
   }
+  if (family)
+    addExpansion(*model, *family);
 }
 
 } // namespace weft

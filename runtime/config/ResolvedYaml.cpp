@@ -21,16 +21,14 @@ public:
     absl::StrAppend(&text, "# weft ", WEFT_VERSION, ", config version ", configVersion,
                     ": every value that counts in this run, and where it came from.\n");
     for (const Key &key : configSchema())
-      if (isUsed(key, loaded.config) && !isUnsetProgram(key))
+      if (isUsed(key, loaded.config) && !isUnsetPath(key))
         writeKey(key);
     return std::move(text);
   }
 
 private:
-  /// Without a program the key has no value to write.
-  bool isUnsetProgram(const Key &key) const {
-    return key.path == "model.program" && loaded.config.model.program.empty();
-  }
+  /// A file that is not given has no path to write: an empty one would be refused when it is read again.
+  bool isUnsetPath(const Key &key) const { return key.isPath && renderField(key, &loaded.config) == "\"\""; }
 
   /// Opens the sections of a path that are not open yet, and returns the indentation of its last name.
   size_t openSections(const std::vector<std::string> &names) {

@@ -43,12 +43,50 @@ static const std::vector<Key> &stageKeys() {
   return keys;
 }
 
+/// The keys of one map of tokenizer.special_tokens.
+static const std::vector<Key> &specialTokenKeys() {
+  static const std::vector<Key> keys = {
+      Key("token", fieldOf<&SpecialTokenConfig::token>(), "How the token is written.")
+          .required()
+          .mustStay("token ids would mean other text"),
+      Key("id", fieldOf<&SpecialTokenConfig::id>(), "Its id, which no token of the file has.")
+          .required()
+          .atLeast(0)
+          .atMost(16777214)
+          .mustStay("token ids would mean other text"),
+  };
+  return keys;
+}
+
+static void addTokenizerKeys(std::vector<Key> &keys) {
+  const auto add = [&](std::string name, FieldBinding binding, std::string doc) -> Key & {
+    return keys.emplace_back("tokenizer." + name, binding, std::move(doc))
+        .mustStay("token ids would mean other text");
+  };
+  using Tokenizer = TokenizerConfig;
+  constexpr auto tokenizer = &Config::tokenizer;
+  add("kind", fieldOf<tokenizer, &Tokenizer::kind>(), "The tokenizer where there is no file of one.")
+      .choice("bytes", "ids 0 to 255 are the bytes of UTF-8, 256 ends a document: a vocabulary of 257")
+      .usedWithout("tokenizer.file");
+  add("file", fieldOf<tokenizer, &Tokenizer::file>(),
+      "A trained tokenizer: a tiktoken file. The content says what it is, not the name.")
+      .filePath()
+      .mayChange("its content must be that of the checkpoint's run: checksums are compared");
+  add("pattern", fieldOf<tokenizer, &Tokenizer::pattern>(),
+      "How text is split before it is encoded, for a file that does not say it (tiktoken): the regular "
+      "expression, or gpt2, llama3, cl100k, qwen2, o200k or tekken.")
+      .usedWithAny("tokenizer.file");
+  add("special_tokens", fieldOf<tokenizer, &Tokenizer::specialTokens>(),
+      "Tokens beside those of the file, for a file that does not have them (tiktoken).")
+      .elementKeys(specialTokenKeys())
+      .usedWithAny("tokenizer.file");
+  add("end_of_document", fieldOf<tokenizer, &Tokenizer::endOfDocument>(),
+      "The token that ends each document; \"\": <|endoftext|>, or the only special token there is.")
+      .usedWithAny("tokenizer.file");
+}
+
 static void addDataKeys(std::vector<Key> &keys) {
   const std::string otherData = "the samples of each step would be others";
-  keys.push_back(
-      Key("tokenizer.kind", fieldOf<&Config::tokenizer, &TokenizerConfig::kind>(), "The tokenizer.")
-          .choice("bytes", "ids 0 to 255 are the bytes of UTF-8, 256 ends a document: a vocabulary of 257")
-          .mustStay("token ids would mean other text"));
   keys.push_back(
       Key("data.train", fieldOf<&Config::data, &DataConfig::train>(), "The sources that are mixed.")
           .elementKeys(dataSourceKeys())
@@ -121,6 +159,7 @@ static void addPrecisionKeys(std::vector<Key> &keys) {
 
 std::vector<Key> dataKeys() {
   std::vector<Key> keys;
+  addTokenizerKeys(keys);
   addDataKeys(keys);
   addPrecisionKeys(keys);
   return keys;

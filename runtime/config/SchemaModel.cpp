@@ -83,13 +83,13 @@ static std::vector<Key> behaviorKeys() {
   add("mlp_bias", fieldOf<&Config::model, &ModelConfig::mlpBias>(),
       "Whether the three projections of the feed-forward have biases.");
   add("hidden_act", fieldOf<&Config::model, &ModelConfig::hiddenAct>(),
-      "The activation of the feed-forward's gate.")
+      "The activation of the feed-forward, or of its gate; `gelu_new` is gelu_pytorch_tanh.")
       .choice("silu", "x * sigmoid(x)")
       .choice("gelu", "x * normal_cdf(x), by erf")
       .choice("gelu_pytorch_tanh", "the tanh approximation of gelu")
       .choice("relu", "max(x, 0)");
   add("initializer_range", fieldOf<&Config::model, &ModelConfig::initializerRange>(),
-      "Standard deviation of the initial weights (norms start at 1, biases at 0).")
+      "Standard deviation of the initial weights (norms start as identities, biases at 0).")
       .atLeast(0)
       .atMost(100);
   add("attention_dropout", fieldOf<&Config::model, &ModelConfig::attentionDropout>(),
@@ -115,9 +115,52 @@ static std::vector<Key> windowKeys() {
       "The first sliding layer, where layer_types does not say.")
       .atLeast(0)
       .atMost(1 << 20);
+  add("sliding_window_pattern", fieldOf<&Config::model, &ModelConfig::slidingWindowPattern>(),
+      "One layer of so many is full, where layer_types does not say.")
+      .atLeast(1)
+      .atMost(1 << 20);
   add("layer_types", fieldOf<&Config::model, &ModelConfig::layerTypes>(),
       absl::StrCat("For each layer ", fullLayerType, " or ", slidingLayerType, "."))
       .derived("the family's pattern");
+  return keys;
+}
+
+static std::vector<Key> familyKeys() {
+  std::vector<Key> keys;
+  auto add = [&](std::string name, FieldBinding binding, std::string doc) -> Key & {
+    return keys.emplace_back("model." + name, binding, std::move(doc));
+  };
+  add("rope_local_base_freq", fieldOf<&Config::model, &ModelConfig::ropeLocalBaseFreq>(),
+      "Base of the rotary frequencies in sliding layers, which rope_scaling leaves alone.")
+      .above(1);
+  add("query_pre_attn_scalar", fieldOf<&Config::model, &ModelConfig::queryPreAttnScalar>(),
+      "Attention scores are multiplied by its inverse square root.")
+      .above(0)
+      .atMost(1 << 20);
+  add("attn_logit_softcapping", fieldOf<&Config::model, &ModelConfig::attnLogitSoftcapping>(),
+      "The cap of cap * tanh(x / cap) on attention scores; 0 or null: none.")
+      .atLeast(0)
+      .atMost(1e6);
+  add("final_logit_softcapping", fieldOf<&Config::model, &ModelConfig::finalLogitSoftcapping>(),
+      "The cap of cap * tanh(x / cap) on logits; 0 or null: none.")
+      .atLeast(0)
+      .atMost(1e6);
+  add("layer_norm_epsilon", fieldOf<&Config::model, &ModelConfig::layerNormEpsilon>(),
+      "Added to the variance before its root is taken.")
+      .above(0)
+      .atMost(1);
+  add("embd_pdrop", fieldOf<&Config::model, &ModelConfig::embdPdrop>(),
+      "Probability that an element of the embeddings is dropped while training.")
+      .atLeast(0)
+      .below(1);
+  add("resid_pdrop", fieldOf<&Config::model, &ModelConfig::residPdrop>(),
+      "Probability that an element of a residual branch is dropped while training.")
+      .atLeast(0)
+      .below(1);
+  add("scale_attn_weights", fieldOf<&Config::model, &ModelConfig::scaleAttnWeights>(),
+      "Whether attention scores are divided by the root of the head's width.");
+  add("scale_attn_by_inverse_layer_idx", fieldOf<&Config::model, &ModelConfig::scaleAttnByInverseLayerIdx>(),
+      "Whether attention scores of layer i, counted from 0, are divided by i + 1.");
   return keys;
 }
 
@@ -215,7 +258,8 @@ std::vector<Key> modelKeys() {
           "A file of nn IR that is trained instead of a family; its parameters and inputs are its own.")
           .filePath()
           .mayChange("the program must still have the parameters of the checkpoint"));
-  for (const std::vector<Key> &part : {sizeKeys(), behaviorKeys(), windowKeys(), ropeScalingKeys()})
+  for (const std::vector<Key> &part :
+       {sizeKeys(), behaviorKeys(), windowKeys(), familyKeys(), ropeScalingKeys()})
     for (Key key : part) {
       addFamilies(key);
       keys.push_back(

@@ -133,6 +133,12 @@ static void addGenerateKeys(std::vector<Key> &keys) {
       .unit("tokens")
       .atLeast(0)
       .atMost(1 << 24);
+  add("top_p", fieldOf<&Config::generate, &Generate::topP>(),
+      "Of those, only the fewest likeliest tokens are sampled that have this share of the probability; 1: "
+      "all.")
+      .usedWithPositive("generate.temperature")
+      .atLeast(0)
+      .atMost(1);
   add("seed", fieldOf<&Config::generate, &Generate::seed>(), "Seed of the sampling.")
       .usedWithPositive("generate.temperature")
       .atLeast(0)

@@ -35,39 +35,42 @@ bool nameLeadsTo(const std::string &path, int descriptor) {
 } // namespace
 
 absl::StatusOr<AtomicFile> AtomicFile::create(const std::string &path) {
-  std::string temporaryPath = path + ".tmp";
-  int descriptor = ::open(temporaryPath.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (descriptor < 0) {
-    if (errno == ENOENT)
-      return absl::NotFoundError(absl::StrCat(path, ": the folder to write into does not exist"));
-    return fileError(temporaryPath, "create", errno);
-  }
-  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0 || !nameLeadsTo(temporaryPath, descriptor)) {
-    ::close(descriptor);
-    return absl::AbortedError(
-        absl::StrCat(temporaryPath, ": another process is writing it. Wait until it is done."));
-  }
-  if (::ftruncate(descriptor, 0) != 0) {
-    int error = errno;
-    ::close(descriptor);
-    return fileError(temporaryPath, "truncate", error);
-  }
-  return AtomicFile(path, descriptor);
+  absl::StatusOr<AtomicFile> file = resume(path);
+  if (!file.ok())
+    return file.status();
+  if (absl::Status status = file->truncate(0); !status.ok())
+    return status;
+  return file;
 }
 
-AtomicFile::AtomicFile(std::string path, int descriptor)
+absl::StatusOr<AtomicFile> AtomicFile::resume(const std::string &path) {
+  std::string temporaryPath = path + ".tmp";
+  absl::StatusOr<int> descriptor = openLocked(temporaryPath);
+  if (!descriptor.ok())
+    return descriptor.status();
+  int64_t size = ::lseek(*descriptor, 0, SEEK_END);
+  if (size < 0) {
+    int error = errno;
+    ::close(*descriptor);
+    return fileError(temporaryPath, "seek", error);
+  }
+  return AtomicFile(path, *descriptor, size);
+}
+
+AtomicFile::AtomicFile(std::string path, int descriptor, int64_t size)
     : path(std::move(path)), temporaryPath(this->path + ".tmp"), descriptor(descriptor),
-      buffer(new char[bufferBytes]) {}
+      buffer(new char[bufferBytes]), written(size) {}
 
 AtomicFile::AtomicFile(AtomicFile &&other) noexcept
     : path(std::move(other.path)), temporaryPath(std::move(other.temporaryPath)),
       descriptor(std::exchange(other.descriptor, -1)), buffer(std::move(other.buffer)),
-      buffered(other.buffered), written(other.written) {}
+      buffered(other.buffered), written(other.written), isKept(other.isKept) {}
 
 AtomicFile::~AtomicFile() {
   if (descriptor < 0)
     return;
-  ::unlink(temporaryPath.c_str());
+  if (!isKept)
+    ::unlink(temporaryPath.c_str());
   ::close(descriptor);
 }
 
@@ -93,6 +96,30 @@ absl::Status AtomicFile::flush() {
   // that cannot be told so loses nothing but time.
   ::sync_file_range(descriptor, written, static_cast<int64_t>(buffered), SYNC_FILE_RANGE_WRITE);
   written += static_cast<int64_t>(std::exchange(buffered, 0));
+  return absl::OkStatus();
+}
+
+absl::Status AtomicFile::read(int64_t offset, std::span<std::byte> out) const {
+  while (!out.empty()) {
+    ssize_t count = ::pread(descriptor, out.data(), out.size(), offset);
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count < 0)
+      return fileError(temporaryPath, "read", errno);
+    if (count == 0)
+      return absl::OutOfRangeError(absl::StrCat(temporaryPath, ": ends at byte ", offset));
+    offset += count;
+    out = out.subspan(static_cast<size_t>(count));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status AtomicFile::truncate(int64_t size) {
+  if (::ftruncate(descriptor, size) != 0)
+    return fileError(temporaryPath, "truncate", errno);
+  if (::lseek(descriptor, size, SEEK_SET) < 0)
+    return fileError(temporaryPath, "seek", errno);
+  written = size;
   return absl::OkStatus();
 }
 
@@ -124,6 +151,21 @@ absl::Status AtomicFile::commit() {
     return fileError(path, "put the finished file in place", errno);
   ::close(std::exchange(descriptor, -1));
   return syncFolderOf(path);
+}
+
+absl::StatusOr<int> openLocked(const std::string &path) {
+  int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  if (descriptor < 0) {
+    if (errno == ENOENT)
+      return absl::NotFoundError(absl::StrCat(std::filesystem::path(path).parent_path().string(),
+                                              ": the folder to write into does not exist"));
+    return fileError(path, "create", errno);
+  }
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0 || !nameLeadsTo(path, descriptor)) {
+    ::close(descriptor);
+    return absl::AbortedError(absl::StrCat(path, ": another process is writing it. Wait until it is done."));
+  }
+  return descriptor;
 }
 
 absl::Status syncFolderOf(const std::string &path) {

@@ -1,7 +1,7 @@
 //===- IndexedDatasetWriter.cpp - Writes PREFIX.bin and PREFIX.idx --------===//
 //
-// Tokens are narrowed block by block and go straight to the .bin; only 4 bytes a sequence and 8 a document
-// stay in memory until the index is written.
+// Tokens go straight to the .bin, narrowed block by block unless they come as they are stored; the index
+// stays in memory until the end.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/data/IndexedDatasetWriter.h"
@@ -27,7 +27,9 @@ template <typename T> void narrow(std::span<const int32_t> tokens, std::byte *ou
   }
 }
 
-void narrow(TokenType type, std::span<const int32_t> tokens, std::byte *out) {
+} // namespace
+
+void narrowTokens(TokenType type, std::span<const int32_t> tokens, std::byte *out) {
   switch (type) {
   case TokenType::U8:
   case TokenType::I8:
@@ -42,61 +44,49 @@ void narrow(TokenType type, std::span<const int32_t> tokens, std::byte *out) {
   }
 }
 
-} // namespace
-
 absl::StatusOr<IndexedDatasetWriter> IndexedDatasetWriter::create(const std::string &prefix, TokenType type,
                                                                   int32_t sequenceLimit) {
   absl::StatusOr<AtomicFile> bin = AtomicFile::create(prefix + ".bin");
   if (!bin.ok())
     return bin.status();
+  return resume(prefix, type, *std::move(bin), SequenceIndex(sequenceLimit));
+}
+
+absl::StatusOr<IndexedDatasetWriter> IndexedDatasetWriter::resume(const std::string &prefix, TokenType type,
+                                                                  AtomicFile bin, SequenceIndex index) {
   absl::StatusOr<AtomicFile> idx = AtomicFile::create(prefix + ".idx");
   if (!idx.ok())
     return idx.status();
-  return IndexedDatasetWriter(prefix, type, sequenceLimit, std::move(*bin), std::move(*idx));
+  return IndexedDatasetWriter(prefix, type, std::move(bin), *std::move(idx), std::move(index));
 }
 
-IndexedDatasetWriter::IndexedDatasetWriter(std::string prefix, TokenType type, int32_t sequenceLimit,
-                                           AtomicFile bin, AtomicFile idx)
-    : prefix(std::move(prefix)), type(type), sequenceLimit(sequenceLimit), bin(std::move(bin)),
-      idx(std::move(idx)), narrowed(blockTokens * byteSize(type)) {}
+IndexedDatasetWriter::IndexedDatasetWriter(std::string prefix, TokenType type, AtomicFile bin, AtomicFile idx,
+                                           SequenceIndex index)
+    : prefix(std::move(prefix)), type(type), bin(std::move(bin)), idx(std::move(idx)),
+      index(std::move(index)), narrowed(blockTokens * byteSize(type)) {}
 
 absl::Status IndexedDatasetWriter::appendTokens(std::span<const int32_t> tokens) {
-  if (!inDocument) {
-    documentBegins.push_back(static_cast<int64_t>(sequenceLengths.size()));
-    inDocument = true;
-  }
+  index.addTokens(static_cast<int64_t>(tokens.size()));
   while (!tokens.empty()) {
-    if (openSequenceTokens == sequenceLimit) {
-      sequenceLengths.push_back(sequenceLimit);
-      openSequenceTokens = 0;
-    }
-    size_t room = static_cast<size_t>(sequenceLimit - openSequenceTokens);
-    std::span<const int32_t> part = tokens.first(std::min({tokens.size(), room, blockTokens}));
-    if (absl::Status status = appendToBin(part); !status.ok())
+    std::span<const int32_t> part = tokens.first(std::min(tokens.size(), blockTokens));
+    narrowTokens(type, part, narrowed.data());
+    size_t bytes = part.size() * static_cast<size_t>(byteSize(type));
+    if (absl::Status status = bin.append(narrowed.data(), bytes); !status.ok())
       return status;
-    openSequenceTokens += static_cast<int64_t>(part.size());
     tokens = tokens.subspan(part.size());
   }
   return absl::OkStatus();
 }
 
-absl::Status IndexedDatasetWriter::appendToBin(std::span<const int32_t> tokens) {
-  narrow(type, tokens, narrowed.data());
-  tokenCount += static_cast<int64_t>(tokens.size());
-  return bin.append(narrowed.data(), tokens.size() * static_cast<size_t>(byteSize(type)));
-}
-
-void IndexedDatasetWriter::endDocument() {
-  if (!inDocument)
-    return;
-  sequenceLengths.push_back(static_cast<int32_t>(openSequenceTokens));
-  openSequenceTokens = 0;
-  inDocument = false;
+absl::Status IndexedDatasetWriter::appendStored(std::span<const std::byte> stored,
+                                                std::span<const int64_t> documentTokens, int64_t openTokens) {
+  index.add(documentTokens, openTokens);
+  return bin.append(stored.data(), stored.size());
 }
 
 absl::Status IndexedDatasetWriter::commit() {
   endDocument();
-  std::vector<std::byte> bytes = indexBytes(type, sequenceLengths, documentBegins);
+  std::vector<std::byte> bytes = index.bytes(type);
   if (absl::Status status = idx.append(bytes.data(), bytes.size()); !status.ok())
     return status;
   if (absl::Status status = idx.sync(); !status.ok())

@@ -1,25 +1,34 @@
 //===- Prepare.cpp - Text to tokens on the disk ---------------------------===//
 //
-// One class holds the writer, the counters and the buffer of ids of a preparation; files feed it pieces of
-// documents.
+// One class holds the writer, the journal and the counters of a preparation: it takes what the pipeline
+// encodes, in order, and closes a part whenever enough bytes came.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/data/Prepare.h"
 
+#include "runtime/data/DatasetDescription.h"
+#include "runtime/data/EncodingPipeline.h"
 #include "runtime/data/FileError.h"
 #include "runtime/data/IndexedDataset.h"
 #include "runtime/data/IndexedDatasetWriter.h"
-#include "runtime/data/JsonText.h"
-#include "runtime/data/TextReader.h"
+#include "runtime/data/PrepareJournal.h"
+#include "runtime/support/ExitCode.h"
+#include "runtime/support/Processors.h"
 
 #include "absl/status/status.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
 #include <xxhash.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
+#include <memory>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -28,144 +37,230 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Small enough that bytes, ids and narrowed tokens of a piece stay in the second-level cache.
-constexpr size_t pieceBytes = size_t{1} << 17;
 constexpr double secondsBetweenReports = 0.2;
+
+double secondsSince(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+uint64_t hashOf(std::string_view text) { return XXH64(text.data(), text.size(), 0); }
+
+PrepareKey keyOf(const std::vector<SourceFile> &files, const Tokenizer &tokenizer,
+                 const std::string &jsonKey) {
+  std::string sources;
+  for (const SourceFile &file : files)
+    absl::StrAppend(&sources, file.path, "\n", file.bytes, " ", file.modifiedNanoseconds, "\n");
+  return {hashOf(sources), tokenizer.checksum(), hashOf(jsonKey), tokenTypeFor(tokenizer.vocabularySize())};
+}
 
 class Preparation {
 public:
-  Preparation(IndexedDatasetWriter writer, const Tokenizer &tokenizer, const PrepareOptions &options,
-              int64_t bytesTotal)
-      : writer(std::move(writer)), tokenizer(tokenizer), options(options), begin(Clock::now()),
-        reported(begin) {
-    progress.bytesTotal = bytesTotal;
-  }
+  Preparation(std::vector<SourceFile> files, std::string prefix, const Tokenizer &tokenizer,
+              const PrepareOptions &options);
 
-  absl::Status addFile(const SourceFile &file);
-  bool hasText() const { return result.textBytes != 0; }
-  absl::StatusOr<PrepareResult> finish();
+  absl::StatusOr<PrepareResult> run();
 
 private:
-  absl::Status addTextFile(const SourceFile &file);
-  absl::Status addJsonlFile(const SourceFile &file);
-  absl::Status addPiece(std::string_view text);
-  absl::Status endDocument();
-  void report(int64_t bytesOfFile, bool always);
+  absl::Status open();
+  absl::Status takeBackUnfinished();
+  absl::Status encodeAll();
+  absl::Status append(const EncodedPieces &pieces);
+  absl::Status endPart();
+  absl::Status finish();
+  absl::Status settle(absl::Status status);
+  int64_t bytesRead() const;
+  void report(bool always);
+  void notice(const std::string &text) const;
 
-  IndexedDatasetWriter writer;
+  std::vector<SourceFile> files;
+  std::vector<int64_t> bytesBefore; ///< of each file, and the total
+  std::string prefix;
   const Tokenizer &tokenizer;
   const PrepareOptions &options;
-  Clock::time_point begin;
-  Clock::time_point reported;
-  PrepareProgress progress;
+  TokenType type;
+
+  std::unique_ptr<PrepareJournal> journal;
+  std::unique_ptr<IndexedDatasetWriter> writer;
+  SourcePosition position;
+  int64_t fileBytes = 0; ///< of the file at `position`, that are read
+  int64_t bytesReadBefore = 0;
   PrepareResult result;
-  int64_t bytesOfFilesBefore = 0;
-  int64_t documentBytes = 0;
-  std::vector<int32_t> ids;
+
+  Clock::time_point begin = Clock::now();
+  Clock::time_point reported = begin;
 };
 
-absl::Status Preparation::addFile(const SourceFile &file) {
-  absl::Status status = file.format == SourceFormat::Jsonl ? addJsonlFile(file) : addTextFile(file);
-  bytesOfFilesBefore += file.bytes;
-  ++result.files;
-  return status;
+Preparation::Preparation(std::vector<SourceFile> files, std::string prefix, const Tokenizer &tokenizer,
+                         const PrepareOptions &options)
+    : files(std::move(files)), bytesBefore(1, 0), prefix(std::move(prefix)), tokenizer(tokenizer),
+      options(options), type(tokenTypeFor(tokenizer.vocabularySize())) {
+  for (const SourceFile &file : this->files)
+    bytesBefore.push_back(bytesBefore.back() + file.bytes);
 }
 
-absl::Status Preparation::addTextFile(const SourceFile &file) {
-  absl::StatusOr<std::unique_ptr<TextReader>> reader = TextReader::open(file.path);
-  if (!reader.ok())
-    return reader.status();
-  std::string text;
-  while (true) {
-    size_t kept = text.size();
-    text.resize(kept + pieceBytes);
-    absl::StatusOr<size_t> count = (*reader)->read(std::span(text).subspan(kept));
-    if (!count.ok())
-      return count.status();
-    text.resize(kept + *count);
-    bool isEnd = *count == 0;
-    size_t ready = isEnd ? text.size() : tokenizer.independentPrefix(text);
-    if (absl::Status status = addPiece(std::string_view(text).substr(0, ready)); !status.ok())
-      return status;
-    text.erase(0, ready);
-    report((*reader)->fileBytesRead(), false);
-    if (isEnd)
-      return endDocument();
-  }
+absl::StatusOr<PrepareResult> Preparation::run() {
+  if (absl::Status status = open(); !status.ok())
+    return status;
+  absl::Status status = encodeAll();
+  if (status.ok())
+    status = finish();
+  if (!status.ok())
+    return settle(std::move(status));
+  report(true);
+  return result;
 }
 
-absl::Status Preparation::addJsonlFile(const SourceFile &file) {
-  absl::StatusOr<std::unique_ptr<TextReader>> reader = TextReader::open(file.path);
-  if (!reader.ok())
-    return reader.status();
-  LineReader lines(std::move(*reader), file.path);
-  std::string text;
+/// Opens journal and writer where an earlier process left off.
+absl::Status Preparation::open() {
+  absl::StatusOr<PrepareJournal> opened = PrepareJournal::open(prefix + ".bin.journal");
+  if (!opened.ok())
+    return opened.status();
+  journal = std::make_unique<PrepareJournal>(*std::move(opened));
+  if (absl::Status status = takeBackUnfinished(); !status.ok())
+    return status;
+  absl::StatusOr<AtomicFile> bin = AtomicFile::resume(prefix + ".bin");
+  if (!bin.ok())
+    return bin.status();
+  bin->keep(true);
+  absl::StatusOr<PreparedSoFar> soFar = journal->resume(keyOf(files, tokenizer, options.jsonKey), *bin);
+  if (!soFar.ok())
+    return soFar.status();
+  position = soFar->position;
+  fileBytes = soFar->fileBytes;
+  result.textBytes = result.textBytesBefore = soFar->textBytes;
+  result.emptyDocuments = soFar->emptyDocuments;
+  bytesReadBefore = bytesRead();
+  absl::StatusOr<IndexedDatasetWriter> made =
+      IndexedDatasetWriter::resume(prefix, type, *std::move(bin), std::move(soFar->index));
+  if (!made.ok())
+    return made.status();
+  writer = std::make_unique<IndexedDatasetWriter>(*std::move(made));
+  if (!journal->whyAnew().empty())
+    notice(absl::StrCat("a preparation of ", prefix,
+                        " was not finished and cannot go on: ", journal->whyAnew(), ". It begins anew."));
+  else if (writer->documents() > 0)
+    notice(absl::StrCat("going on with ", prefix, " after ", writer->documents(), " documents, ",
+                        writer->tokens(), " tokens"));
+  return absl::OkStatus();
+}
+
+/// A process that died between giving the .bin its name and giving the .idx its own left a .bin without an
+/// index: it becomes what it was a moment before, and the journal says what it is worth.
+absl::Status Preparation::takeBackUnfinished() {
+  std::error_code error;
+  std::string bin = prefix + ".bin";
+  std::string unfinished = bin + ".tmp";
+  if (std::filesystem::exists(prefix + ".idx", error) || std::filesystem::exists(unfinished, error) ||
+      !std::filesystem::exists(bin, error) || journal->isNew())
+    return absl::OkStatus();
+  if (std::rename(bin.c_str(), unfinished.c_str()) != 0)
+    return fileError(bin, "rename", errno);
+  return absl::OkStatus();
+}
+
+absl::Status Preparation::encodeAll() {
+  EncodingOptions how;
+  how.threads = options.threads > 0 ? options.threads : availableProcessors();
+  how.type = type;
+  how.jsonKey = options.jsonKey;
+  how.begin = position;
+  EncodingPipeline pipeline(files, tokenizer, how);
   while (true) {
-    std::string_view line;
-    absl::StatusOr<bool> more = lines.next(line);
-    if (!more.ok())
-      return more.status();
-    if (!*more)
+    absl::StatusOr<std::optional<EncodedPieces>> pieces = pipeline.next();
+    if (!pieces.ok())
+      return pieces.status();
+    if (!*pieces)
       return absl::OkStatus();
-    if (line.find_first_not_of(" \t") == std::string_view::npos)
-      continue;
-    if (absl::Status status = readJsonText(line, options.jsonKey, text); !status.ok())
-      return absl::InvalidArgumentError(
-          absl::StrCat(file.path, ":", lines.lineNumber(), ": ", status.message(), "."));
-    if (absl::Status status = addPiece(text); !status.ok())
+    if (absl::Status status = append(**pieces); !status.ok())
       return status;
-    if (absl::Status status = endDocument(); !status.ok())
-      return status;
-    report(lines.fileBytesRead(), false);
+    report(false);
+    if (options.shouldStop && options.shouldStop()) {
+      if (absl::Status status = endPart(); !status.ok())
+        return status;
+      return absl::CancelledError("stopped");
+    }
   }
 }
 
-absl::Status Preparation::addPiece(std::string_view text) {
-  result.textBytes += static_cast<int64_t>(text.size());
-  documentBytes += static_cast<int64_t>(text.size());
-  if (text.empty())
-    return absl::OkStatus();
-  ids.clear();
-  tokenizer.encode(text, ids);
-  return writer.appendTokens(ids);
+absl::Status Preparation::append(const EncodedPieces &pieces) {
+  absl::Status status = writer->appendStored(pieces.stored, pieces.documentTokens, pieces.openTokens);
+  if (!status.ok())
+    return status;
+  journal->add(pieces);
+  position = pieces.end;
+  fileBytes = pieces.fileBytes;
+  result.textBytes += pieces.textBytes;
+  result.emptyDocuments += pieces.emptyDocuments;
+  return journal->partBytes() >= options.partBytes ? endPart() : absl::OkStatus();
 }
 
-absl::Status Preparation::endDocument() {
-  if (std::exchange(documentBytes, 0) == 0) {
-    ++result.emptyDocuments;
-    return absl::OkStatus();
+absl::Status Preparation::endPart() {
+  if (absl::Status status = writer->flush(); !status.ok())
+    return status;
+  return journal->endPart(writer->binFile());
+}
+
+absl::Status Preparation::finish() {
+  if (result.textBytes == 0)
+    return absl::InvalidArgumentError(absl::StrCat(files.front().path,
+                                                   files.size() == 1 ? "" : " and the other files",
+                                                   ": no text at all: there is nothing to prepare"));
+  if (absl::Status status = endPart(); !status.ok())
+    return status;
+  if (absl::Status status = writer->commit(); !status.ok())
+    return status;
+  absl::StatusOr<IndexedDataset> dataset = IndexedDataset::open(prefix);
+  if (!dataset.ok())
+    return dataset.status();
+  if (absl::Status status = describeDataset(*dataset, tokenizer); !status.ok())
+    return status;
+  journal->remove();
+  result.documents = writer->documents();
+  result.tokens = writer->tokens();
+  result.files = static_cast<int64_t>(files.size());
+  result.seconds = secondsSince(begin);
+  return absl::OkStatus();
+}
+
+/// After a failure: what was done is of use unless the sources themselves are at fault.
+absl::Status Preparation::settle(absl::Status status) {
+  if (absl::IsInvalidArgument(status) || absl::IsDataLoss(status)) {
+    writer->keep(false);
+    journal->remove();
+    return status;
   }
-  int32_t end = tokenizer.endOfDocument();
-  absl::Status status = writer.appendTokens(std::span(&end, 1));
-  writer.endDocument();
-  return status;
+  std::string left = absl::StrFormat("%d %% of %s are done and kept: the same command goes on from there",
+                                     bytesRead() * 100 / std::max<int64_t>(bytesBefore.back(), 1), prefix);
+  if (absl::IsCancelled(status))
+    return withExitCode(absl::CancelledError(absl::StrCat("stopped: ", left)), ExitCode::Stopped);
+  const char *stop = absl::EndsWith(status.message(), ".") ? "" : ".";
+  return absl::Status(status.code(), absl::StrCat(status.message(), stop, " About ", left, "."));
 }
 
-void Preparation::report(int64_t bytesOfFile, bool always) {
+int64_t Preparation::bytesRead() const { return bytesBefore[static_cast<size_t>(position.file)] + fileBytes; }
+
+void Preparation::report(bool always) {
   if (!options.onProgress)
     return;
   Clock::time_point now = Clock::now();
   if (!always && std::chrono::duration<double>(now - reported).count() < secondsBetweenReports)
     return;
   reported = now;
-  progress.bytesRead = bytesOfFilesBefore + bytesOfFile;
-  progress.documents = writer.documents();
-  progress.tokens = writer.tokens();
-  progress.seconds = std::chrono::duration<double>(now - begin).count();
+  PrepareProgress progress;
+  progress.bytesRead = bytesRead();
+  progress.bytesTotal = bytesBefore.back();
+  progress.documents = writer->documents();
+  progress.tokens = writer->tokens();
+  progress.seconds = secondsSince(begin);
   double left = static_cast<double>(progress.bytesTotal - progress.bytesRead);
-  progress.secondsLeft =
-      progress.bytesRead > 0 ? progress.seconds * left / static_cast<double>(progress.bytesRead) : 0;
+  double read = static_cast<double>(progress.bytesRead - bytesReadBefore);
+  progress.secondsLeft = read > 0 ? progress.seconds * left / read : 0;
   options.onProgress(progress);
 }
 
-absl::StatusOr<PrepareResult> Preparation::finish() {
-  if (absl::Status status = writer.commit(); !status.ok())
-    return status;
-  report(0, true);
-  result.documents = writer.documents();
-  result.tokens = writer.tokens();
-  result.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-  return result;
+void Preparation::notice(const std::string &text) const {
+  if (options.onNotice)
+    options.onNotice(text);
 }
 
 absl::StatusOr<std::vector<SourceFile>> findAll(const std::vector<std::string> &paths) {
@@ -179,14 +274,7 @@ absl::StatusOr<std::vector<SourceFile>> findAll(const std::vector<std::string> &
   return files;
 }
 
-/// Changes whenever what would be prepared from `files` may change.
-uint64_t corpusKey(const std::vector<SourceFile> &files, const Tokenizer &tokenizer,
-                   const std::string &jsonKey) {
-  std::string description = absl::StrCat("weft data 1\n", tokenizer.checksum(), "\n", jsonKey, "\n");
-  for (const SourceFile &file : files)
-    absl::StrAppend(&description, file.path, "\n", file.bytes, " ", file.modifiedNanoseconds, "\n");
-  return XXH64(description.data(), description.size(), 0);
-}
+} // namespace
 
 bool isDataset(const std::string &path) {
   std::error_code error;
@@ -194,36 +282,24 @@ bool isDataset(const std::string &path) {
          (!std::filesystem::exists(path, error) && std::filesystem::exists(path + ".idx", error));
 }
 
-} // namespace
-
 absl::StatusOr<PrepareResult> prepareData(const std::vector<std::string> &paths, const std::string &prefix,
                                           const Tokenizer &tokenizer, const PrepareOptions &options) {
   absl::StatusOr<std::vector<SourceFile>> files = findAll(paths);
   if (!files.ok())
     return files.status();
-  int64_t bytesTotal = 0;
-  for (const SourceFile &file : *files)
-    bytesTotal += file.bytes;
-  absl::StatusOr<IndexedDatasetWriter> writer =
-      IndexedDatasetWriter::create(prefix, tokenTypeFor(tokenizer.vocabularySize()));
-  if (!writer.ok())
-    return writer.status();
-  Preparation preparation(std::move(*writer), tokenizer, options, bytesTotal);
-  for (const SourceFile &file : *files) {
-    if (absl::Status status = preparation.addFile(file); !status.ok())
-      return status;
-  }
-  if (!preparation.hasText())
-    return absl::InvalidArgumentError(absl::StrCat(files->front().path,
-                                                   files->size() == 1 ? "" : " and the other files",
-                                                   ": no text at all: there is nothing to prepare"));
-  return preparation.finish();
+  return Preparation(*std::move(files), prefix, tokenizer, options).run();
 }
 
 absl::StatusOr<std::string> prepareIntoCache(const std::string &path, const std::string &cacheFolder,
                                              const Tokenizer &tokenizer, const PrepareOptions &options) {
-  if (isDataset(path))
-    return datasetPrefix(path);
+  if (isDataset(path)) {
+    absl::StatusOr<IndexedDataset> dataset = IndexedDataset::open(path);
+    if (!dataset.ok())
+      return dataset.status();
+    if (absl::Status status = checkTokenizer(*dataset, tokenizer); !status.ok())
+      return status;
+    return dataset->prefix();
+  }
   absl::StatusOr<std::vector<SourceFile>> files = findAll({path});
   if (!files.ok())
     return files.status();
@@ -231,8 +307,9 @@ absl::StatusOr<std::string> prepareIntoCache(const std::string &path, const std:
   std::filesystem::create_directories(cacheFolder, error);
   if (error)
     return fileError(cacheFolder, "make the folder", error.value());
-  uint64_t key = corpusKey(*files, tokenizer, options.jsonKey);
-  std::string name = absl::StrFormat("%s-%016x", std::filesystem::path(path).filename().string(), key);
+  PrepareKey key = keyOf(*files, tokenizer, options.jsonKey);
+  std::string name = absl::StrFormat("%s-%016x", std::filesystem::path(path).filename().string(),
+                                     hashOf(absl::StrCat(key.sources, " ", key.tokenizer, " ", key.jsonKey)));
   std::string prefix = (std::filesystem::path(cacheFolder) / name).string();
   if (IndexedDataset::open(prefix).ok())
     return prefix;

@@ -13,6 +13,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -54,10 +55,24 @@ public:
   int64_t taken = 0;
 };
 
+absl::Status shorterThanBefore(const std::string &path, int64_t bytes) {
+  return absl::DataLossError(
+      absl::StrCat(path, ": ends before byte ", bytes, " of its text, where reading is to go on"));
+}
+
 class PlainReader final : public TextReader {
 public:
   explicit PlainReader(RawFile file) : file(std::move(file)) {}
   absl::StatusOr<size_t> read(std::span<char> out) override { return file.read(out); }
+  absl::Status skip(int64_t bytes) override {
+    int64_t size = ::lseek(file.descriptor, 0, SEEK_END);
+    if (size < 0 || ::lseek(file.descriptor, bytes, SEEK_SET) < 0)
+      return fileError(file.path, "seek", errno);
+    if (size < bytes)
+      return shorterThanBefore(file.path, bytes);
+    file.taken = bytes;
+    return absl::OkStatus();
+  }
   int64_t fileBytesRead() const override { return file.taken; }
 
 private:
@@ -69,9 +84,33 @@ absl::Status compressedFileError(const std::string &path, std::string_view what)
       absl::StrCat(path, ": ", std::string(what), ". The file is damaged: fetch it again."));
 }
 
-class GzipReader final : public TextReader {
+/// What skips by reading.
+class CompressedReader : public TextReader {
 public:
-  explicit GzipReader(RawFile file) : file(std::move(file)), input(chunkBytes) {
+  explicit CompressedReader(RawFile file) : file(std::move(file)), input(chunkBytes) {}
+  int64_t fileBytesRead() const override { return file.taken; }
+  absl::Status skip(int64_t bytes) override {
+    std::vector<char> passed(chunkBytes);
+    for (int64_t left = bytes; left > 0;) {
+      size_t part = std::min(passed.size(), static_cast<size_t>(left));
+      absl::StatusOr<size_t> count = read(std::span(passed).first(part));
+      if (!count.ok())
+        return count.status();
+      if (*count == 0)
+        return shorterThanBefore(file.path, bytes);
+      left -= static_cast<int64_t>(*count);
+    }
+    return absl::OkStatus();
+  }
+
+protected:
+  RawFile file;
+  std::vector<char> input;
+};
+
+class GzipReader final : public CompressedReader {
+public:
+  explicit GzipReader(RawFile file) : CompressedReader(std::move(file)) {
     ready = inflateInit2(&stream, 16 + MAX_WBITS) == Z_OK;
   }
   ~GzipReader() override {
@@ -108,20 +147,16 @@ public:
     }
     return out.size() - stream.avail_out;
   }
-  int64_t fileBytesRead() const override { return file.taken; }
 
 private:
-  RawFile file;
-  std::vector<char> input;
   z_stream stream{};
   bool ready = false;
   bool insideMember = false;
 };
 
-class ZstdReader final : public TextReader {
+class ZstdReader final : public CompressedReader {
 public:
-  explicit ZstdReader(RawFile file)
-      : file(std::move(file)), input(chunkBytes), stream(ZSTD_createDStream()) {}
+  explicit ZstdReader(RawFile file) : CompressedReader(std::move(file)), stream(ZSTD_createDStream()) {}
   ~ZstdReader() override { ZSTD_freeDStream(stream); }
 
   absl::StatusOr<size_t> read(std::span<char> out) override {
@@ -147,11 +182,8 @@ public:
     }
     return to.pos;
   }
-  int64_t fileBytesRead() const override { return file.taken; }
 
 private:
-  RawFile file;
-  std::vector<char> input;
   ZSTD_DStream *stream;
   ZSTD_inBuffer from{nullptr, 0, 0};
   bool insideFrame = false;
@@ -179,40 +211,6 @@ absl::StatusOr<std::unique_ptr<TextReader>> TextReader::open(const std::string &
   if (std::memcmp(head, zstdMagic, sizeof(zstdMagic)) == 0)
     return std::make_unique<ZstdReader>(std::move(file));
   return std::make_unique<PlainReader>(std::move(file));
-}
-
-LineReader::LineReader(std::unique_ptr<TextReader> reader, std::string path, size_t longestLine)
-    : reader(std::move(reader)), path(std::move(path)), longestLine(longestLine) {}
-
-absl::StatusOr<bool> LineReader::next(std::string_view &line) {
-  size_t searched = begin;
-  while (true) {
-    size_t end = buffer.find('\n', searched);
-    bool isLast = end == std::string::npos && atEnd;
-    if (isLast && begin == buffer.size())
-      return false;
-    if (end != std::string::npos || isLast) {
-      size_t stop = isLast ? buffer.size() : end;
-      line = std::string_view(buffer).substr(begin, stop - begin);
-      if (line.ends_with('\r'))
-        line.remove_suffix(1);
-      begin = isLast ? stop : stop + 1;
-      ++number;
-      return true;
-    }
-    if (buffer.size() - begin > longestLine)
-      return absl::ResourceExhaustedError(
-          absl::StrCat(path, ":", number + 1, ": the line is longer than ", longestLine, " bytes"));
-    buffer.erase(0, begin);
-    begin = 0;
-    searched = buffer.size();
-    buffer.resize(searched + chunkBytes);
-    absl::StatusOr<size_t> count = reader->read(std::span(buffer).subspan(searched));
-    buffer.resize(searched + (count.ok() ? *count : 0));
-    if (!count.ok())
-      return count.status();
-    atEnd = *count == 0;
-  }
 }
 
 } // namespace weft

@@ -26,31 +26,12 @@ public:
   /// error.
   virtual absl::StatusOr<size_t> read(std::span<char> out) = 0;
 
+  /// Passes over the first `bytes` of the text, before anything was read: at once in a plain file, by
+  /// decompressing them otherwise. A text that is shorter is an error.
+  virtual absl::Status skip(int64_t bytes) = 0;
+
   /// Bytes of the file itself taken so far, for progress.
   virtual int64_t fileBytesRead() const = 0;
-};
-
-/// The lines of a text, without their ends (LF or CRLF).
-class LineReader {
-public:
-  /// Lines longer than `longestLine` bytes are refused.
-  LineReader(std::unique_ptr<TextReader> reader, std::string path, size_t longestLine = size_t{1} << 30);
-
-  /// Makes `line` the next line, valid until the next call; false at the end.
-  absl::StatusOr<bool> next(std::string_view &line);
-
-  /// The number of the line that next() gave, from 1.
-  int64_t lineNumber() const { return number; }
-  int64_t fileBytesRead() const { return reader->fileBytesRead(); }
-
-private:
-  std::unique_ptr<TextReader> reader;
-  std::string path;
-  size_t longestLine;
-  std::string buffer;
-  size_t begin = 0;
-  int64_t number = 0;
-  bool atEnd = false;
 };
 
 } // namespace weft

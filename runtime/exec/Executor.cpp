@@ -142,6 +142,13 @@ absl::StatusOr<HostTensor> Executor::variable(std::string_view name) const {
   return variable(found->second);
 }
 
+absl::StatusOr<HostTensor> Executor::cache(std::string_view name) const {
+  absl::StatusOr<uint32_t> index = find(loaded.caches, name, "no cache");
+  if (!index.ok())
+    return index.status();
+  return view(loaded.caches[*index].type, loaded.caches[*index].reference, 0);
+}
+
 HostTensor Executor::variable(size_t index) const {
   return view(loaded.variables[index].type, loaded.variables[index].reference, 0);
 }

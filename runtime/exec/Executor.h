@@ -86,6 +86,8 @@ public:
                                    uint32_t microbatch = 0) const;
   absl::StatusOr<HostTensor> output(ProgramHandle program, std::string_view name) const;
   absl::StatusOr<HostTensor> variable(std::string_view name) const;
+  /// What a program left there means something until a program runs that does not use it.
+  absl::StatusOr<HostTensor> cache(std::string_view name) const;
   /// By index into Executable::variables.
   HostTensor variable(size_t index) const;
 

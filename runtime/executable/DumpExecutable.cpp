@@ -42,6 +42,8 @@ public:
                       std::string(name(variable.initializer.kind)), dumpNumbers(variable.initializer.numbers),
                       variable.trainable ? " trainable" : "", variable.isState ? " state" : "", " saved as ",
                       variable.checkpointName, owner(variable), "\n");
+    for (const Cache &cache : executable.caches)
+      absl::StrAppend(&out, "cache ", cache.name, " : ", cache.type.str(), " at ", at(cache.reference), "\n");
     for (size_t i = 0; i < executable.kernels.size(); ++i)
       dumpKernel(i);
     for (const Program &program : executable.programs)

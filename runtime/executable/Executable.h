@@ -2,9 +2,9 @@
 //
 // An executable is all that a node needs to run: the resolved config, the tokenizer, the memory plan, the
 // variables with their initial values' recipes, the kernels, and the programs (`step`, `evaluate`,
-// `generate`, ...) as lists of commands. The compiler fills these structs, ExecutableFile.h moves them to and
-// from a file, Verify.h says whether they may be run, and runtime/exec runs them. All offsets and sizes are
-// in bytes.
+// `prefill`, `decode`, ...) as lists of commands. The compiler fills these structs, ExecutableFile.h moves
+// them to and from a file, Verify.h says whether they may be run, and runtime/exec runs them. All offsets and
+// sizes are in bytes.
 //
 // The ranks of a pipeline run different programs: a job is a vector of executables, its parts, one for each
 // place along the pipeline and for all ranks there. Without a pipeline it has one. See Parts.h.
@@ -48,7 +48,7 @@ enum class BaseKind : uint8_t {
   Constants = 0,  ///< initialized from the file, never written
   Parameters = 1, ///< variables: parameters and optimizer state; persists over steps
   Inputs = 2,     ///< written by the host before a program runs; never written by commands
-  Step = 3,       ///< lives through one run of a program
+  Step = 3,       ///< lives through one run of a program; caches at its front until another program runs
   Slots = 4,      ///< lives through one microbatch, over several actions (boundary, F->B, ... slots)
   Scratch = 5,    ///< lives inside one action
   Workspace = 6,  ///< kernels' workspaces: lives inside one command
@@ -137,6 +137,15 @@ struct Variable {
   bool operator==(const Variable &) const = default;
 };
 
+/// What programs leave to those that run after them, until one runs that knows nothing of it and uses its
+/// memory: keys and values in generation. No part of checkpoints.
+struct Cache {
+  std::string name;    ///< unique
+  TensorType type;     ///< of a rank's part
+  Reference reference; ///< into a base of kind Step
+  bool operator==(const Cache &) const = default;
+};
+
 /// A kernel that some command launches. Programs share them: each is created once, at load.
 struct KernelEntry {
   KernelCall call;
@@ -193,7 +202,7 @@ struct ScheduleItem {
 };
 
 struct Program {
-  std::string name; ///< unique: step, evaluate, generate, ...
+  std::string name; ///< unique: step, evaluate, prefill, decode, ...
   uint32_t microbatches = 1;
   std::vector<ProgramInput> inputs;
   std::vector<ProgramOutput> outputs;
@@ -237,6 +246,7 @@ struct Executable {
   // Of one part.
   MemoryPlan memory;
   std::vector<Variable> variables;
+  std::vector<Cache> caches;
   std::vector<KernelEntry> kernels;
   std::vector<std::string> locations; ///< where commands come from, for messages
   std::vector<Program> programs;

@@ -74,6 +74,7 @@ private:
   MeshRole convert(const format::Role *from) { return {text(from->name()), numbers(from->axes())}; }
   KernelEntry convert(const format::Kernel *from);
   Variable convert(const format::Variable *from);
+  Cache convert(const format::Cache *from);
   ProgramInput convert(const format::Input *from);
   ProgramOutput convert(const format::Output *from);
   Action convert(const format::Action *from);
@@ -185,6 +186,10 @@ Variable Unpacker::convert(const format::Variable *from) {
   return to;
 }
 
+Cache Unpacker::convert(const format::Cache *from) {
+  return {text(from->name()), convert(from->type()), convert(from->reference())};
+}
+
 ProgramInput Unpacker::convert(const format::Input *from) {
   return {text(from->name()), convert(from->type()), convert(from->reference()), from->per_microbatch(),
           convert(from->placement())};
@@ -232,6 +237,7 @@ template <typename Source> absl::Status Unpacker::readPart(const Source &from, E
   }
   to.memory.rows = all<MemoryRow>(from.rows());
   to.variables = all<Variable>(from.variables());
+  to.caches = all<Cache>(from.caches());
   to.kernels = all<KernelEntry>(from.kernels());
   to.locations = all<std::string>(from.locations());
   to.programs = all<Program>(from.programs());

@@ -145,6 +145,20 @@ absl::Status verifyInitializer(const Variable &variable) {
   return absl::OkStatus();
 }
 
+/// Checks that no two of `ranges`, of named things, share memory.
+template <typename Named>
+absl::Status verifyApart(std::vector<std::pair<Range, const Named *>> &ranges, const char *what) {
+  std::sort(ranges.begin(), ranges.end(), [](const auto &left, const auto &right) {
+    const Reference &a = left.first.reference, &b = right.first.reference;
+    return std::pair(a.base, a.offset) < std::pair(b.base, b.offset);
+  });
+  for (size_t i = 1; i < ranges.size(); ++i)
+    if (ranges[i - 1].first.overlaps(ranges[i].first))
+      return broken(what, " '", ranges[i - 1].second->name, "' and '", ranges[i].second->name,
+                    "' share memory");
+  return absl::OkStatus();
+}
+
 absl::Status verifyVariables(const Executable &executable) {
   absl::flat_hash_set<std::string> names, checkpointNames;
   std::vector<std::pair<Range, const Variable *>> ranges;
@@ -177,15 +191,29 @@ absl::Status verifyVariables(const Executable &executable) {
                     executable.mesh.pipelineRanks());
     ranges.push_back({range, &variable});
   }
-  std::sort(ranges.begin(), ranges.end(), [](const auto &left, const auto &right) {
-    const Reference &a = left.first.reference, &b = right.first.reference;
-    return std::pair(a.base, a.offset) < std::pair(b.base, b.offset);
-  });
-  for (size_t i = 1; i < ranges.size(); ++i)
-    if (ranges[i - 1].first.overlaps(ranges[i].first))
-      return broken("variables '", ranges[i - 1].second->name, "' and '", ranges[i].second->name,
-                    "' share memory");
-  return absl::OkStatus();
+  return verifyApart(ranges, "variables");
+}
+
+absl::Status verifyCaches(const Executable &executable) {
+  absl::flat_hash_set<std::string> names;
+  std::vector<std::pair<Range, const Cache *>> ranges;
+  for (const Cache &cache : executable.caches) {
+    std::string what = absl::StrCat("cache '", cache.name, "'");
+    if (cache.name.empty() || !names.insert(cache.name).second)
+      return broken(what, ": names of caches must be unique and not empty");
+    absl::StatusOr<uint64_t> bytes = checkedBytes(cache.type);
+    if (!bytes.ok())
+      return broken(what, ": ", bytes.status().message());
+    Range range{cache.reference, *bytes};
+    if (absl::Status status = checkRange(executable.memory, range, false); !status.ok())
+      return broken(what, ": ", status.message());
+    const MemoryBase &base = executable.memory.bases[cache.reference.base];
+    if (base.kind != BaseKind::Step)
+      return broken(what, ": base '", base.name, "' is of kind ", std::string(name(base.kind)),
+                    ", caches live in step");
+    ranges.push_back({range, &cache});
+  }
+  return verifyApart(ranges, "caches");
 }
 
 /// Ranks send to each other along the pipeline: those that run one executable have the same peer there.
@@ -237,6 +265,8 @@ absl::Status verify(const Executable &executable) {
   if (absl::Status status = verifyMemory(executable.memory); !status.ok())
     return status;
   if (absl::Status status = verifyVariables(executable); !status.ok())
+    return status;
+  if (absl::Status status = verifyCaches(executable); !status.ok())
     return status;
   std::vector<std::vector<uint64_t>> kernelBytes;
   for (size_t i = 0; i < executable.kernels.size(); ++i) {

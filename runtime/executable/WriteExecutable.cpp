@@ -81,6 +81,12 @@ Offset<format::Variable> pack(FlatBufferBuilder &builder, const Variable &variab
                                 variable.pipelineOwner);
 }
 
+Offset<format::Cache> pack(FlatBufferBuilder &builder, const Cache &cache) {
+  format::Reference reference = pack(cache.reference);
+  auto name = builder.CreateString(cache.name);
+  return format::CreateCache(builder, name, pack(builder, cache.type), &reference);
+}
+
 Offset<format::Input> pack(FlatBufferBuilder &builder, const ProgramInput &input) {
   format::Reference reference = pack(input.reference);
   auto name = builder.CreateString(input.name);
@@ -159,6 +165,7 @@ struct PackedPart {
   Offset<flatbuffers::Vector<Offset<format::Kernel>>> kernels;
   Offset<flatbuffers::Vector<Offset<flatbuffers::String>>> locations;
   Offset<flatbuffers::Vector<Offset<format::Program>>> programs;
+  Offset<flatbuffers::Vector<Offset<format::Cache>>> caches;
 };
 
 PackedPart packPart(FlatBufferBuilder &builder, const Executable &executable, BlobLayout &blobs) {
@@ -185,6 +192,8 @@ PackedPart packPart(FlatBufferBuilder &builder, const Executable &executable, Bl
   part.kernels = packAll<format::Kernel>(builder, executable.kernels);
   part.locations = builder.CreateVector(locations);
   part.programs = packAll<format::Program>(builder, executable.programs);
+  if (!executable.caches.empty())
+    part.caches = packAll<format::Cache>(builder, executable.caches);
   return part;
 }
 
@@ -199,7 +208,7 @@ void buildStructure(FlatBufferBuilder &builder, const std::vector<Executable> &p
   for (size_t i = 1; i < parts.size(); ++i) {
     const PackedPart part = packPart(builder, parts[i], blobs);
     further.push_back(format::CreatePart(builder, part.bases, part.rows, part.variables, part.kernels,
-                                         part.locations, part.programs));
+                                         part.locations, part.programs, part.caches));
   }
   Offset<flatbuffers::Vector<Offset<format::Axis>>> axes;
   if (!common.mesh.axes.empty())
@@ -212,7 +221,8 @@ void buildStructure(FlatBufferBuilder &builder, const std::vector<Executable> &p
     furtherParts = builder.CreateVector(further);
   builder.Finish(format::CreateExecutable(builder, version, instructionSet, common.target.threads, &config,
                                           &tokenizer, first.bases, first.rows, first.variables, first.kernels,
-                                          first.locations, first.programs, axes, roles, furtherParts));
+                                          first.locations, first.programs, axes, roles, furtherParts,
+                                          first.caches));
 }
 
 constexpr uint64_t kTable =
@@ -235,6 +245,8 @@ uint64_t partBound(const Executable &executable) {
     bytes += 2 * kTable + variable.name.size() + variable.checkpointName.size() +
              8 * (variable.type.shape.size() + variable.initializer.numbers.size()) +
              placementBound(variable.placement);
+  for (const Cache &cache : executable.caches)
+    bytes += 2 * kTable + cache.name.size() + 8 * cache.type.shape.size();
   for (const KernelEntry &kernel : executable.kernels) {
     bytes += kTable + kernel.call.name.size();
     for (const std::vector<TensorType> *types : {&kernel.call.operands, &kernel.call.results})

@@ -22,12 +22,14 @@ constexpr std::array<char, 256> allBytes = [] {
 
 } // namespace
 
-void BytesTokenizer::encode(std::string_view text, std::vector<int32_t> &ids) const {
+absl::Status BytesTokenizer::encode(std::string_view text, const EncodeOptions &, std::vector<int32_t> &ids,
+                                    Scratch &) const {
   size_t before = ids.size();
   ids.resize(before + text.size());
   int32_t *out = ids.data() + before;
   for (size_t i = 0; i < text.size(); ++i)
     out[i] = static_cast<unsigned char>(text[i]);
+  return absl::OkStatus();
 }
 
 absl::StatusOr<std::string_view> BytesTokenizer::bytesOf(int32_t id) const {

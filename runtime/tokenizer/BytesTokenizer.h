@@ -18,7 +18,9 @@ public:
   std::string kind() const override { return std::string(kindName); }
   int32_t vocabularySize() const override { return 257; }
   int32_t endOfDocument() const override { return 256; }
-  void encode(std::string_view text, std::vector<int32_t> &ids) const override;
+  using Tokenizer::encode;
+  absl::Status encode(std::string_view text, const EncodeOptions &, std::vector<int32_t> &ids,
+                      Scratch &) const override;
   size_t independentPrefix(std::string_view text) const override { return text.size(); }
   absl::StatusOr<std::string_view> bytesOf(int32_t id) const override;
   std::string payload() const override { return ""; }

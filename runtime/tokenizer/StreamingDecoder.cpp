@@ -36,7 +36,7 @@ size_t unfinishedTail(std::string_view text) {
 } // namespace
 
 absl::StatusOr<std::string> StreamingDecoder::feed(int32_t id) {
-  absl::StatusOr<std::string_view> bytes = tokenizer.bytesOf(id);
+  absl::StatusOr<std::string_view> bytes = tokenizer.nextBytesOf(id, isFirst);
   if (!bytes.ok())
     return bytes.status();
   pending.append(*bytes);

@@ -26,6 +26,7 @@ public:
 private:
   const Tokenizer &tokenizer;
   std::string pending;
+  bool isFirst = true; ///< no id had any bytes
 };
 
 } // namespace weft

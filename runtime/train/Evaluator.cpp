@@ -7,6 +7,7 @@
 #include "runtime/train/Evaluator.h"
 
 #include "runtime/support/ExitCode.h"
+#include "runtime/train/RankAgreement.h"
 #include "runtime/train/StepProgram.h"
 #include "runtime/train/TreeSum.h"
 
@@ -19,9 +20,12 @@
 
 namespace weft {
 
+double Evaluation::perplexity() const { return std::exp(loss); }
+
 absl::StatusOr<Evaluator> Evaluator::bind(Executor &executor, Communicator &communicator,
-                                          const Config &config, std::shared_ptr<const TrainingData> data,
-                                          const Tokenizer &tokenizer, int64_t batches) {
+                                          const Config &config,
+                                          std::shared_ptr<const EvaluationSamples> samples,
+                                          const Tokenizer &tokenizer) {
   absl::StatusOr<ProgramHandle> program = executor.program("evaluate");
   if (!program.ok())
     return withExitCode(program.status(), ExitCode::Config);
@@ -64,15 +68,15 @@ absl::StatusOr<Evaluator> Evaluator::bind(Executor &executor, Communicator &comm
       return withExitCode(found.status(), ExitCode::Config);
     *tensor = *found;
   }
-  evaluator.samples = std::min(batches * config.train.globalBatch, data->samples(Split::Validation));
-  if (evaluator.samples == 0)
+  if (samples->count() == 0)
     return withExitCode(
         absl::FailedPreconditionError("no tokens are held out: set data.validation_fraction above 0"),
         ExitCode::Config);
   evaluator.microBatch = config.train.microBatch;
   for (int32_t id = 0; id < tokenizer.vocabularySize(); ++id)
     evaluator.bytesOfToken.push_back(static_cast<int64_t>(tokenizer.bytesOf(id)->size()));
-  evaluator.data = std::move(data);
+  evaluator.length = config.data.sequenceLength;
+  evaluator.samples = std::move(samples);
   return evaluator;
 }
 
@@ -84,20 +88,20 @@ void Evaluator::countBytes(std::span<const int32_t> ids) {
 
 /// This rank's rows of a batch, and its positions of them.
 absl::Status Evaluator::fill(int64_t run) {
-  const size_t length = static_cast<size_t>(data->sequenceLength());
   const int64_t firstSample = (run * rank.count + rank.index) * microBatch;
   for (int64_t i = 0; i < microBatch; ++i) {
     Sample sample;
     for (size_t number = 0; number < inputs.size(); ++number)
       sample.*kTokenInputs[number].ofSample =
-          std::span(inputs[number].samples).subspan(static_cast<size_t>(i) * length, length);
-    if (firstSample + i >= samples) {
+          std::span(inputs[number].samples)
+              .subspan(static_cast<size_t>(i * length), static_cast<size_t>(length));
+    if (firstSample + i >= samples->count()) {
       for (const TokenInput &input : kTokenInputs)
         std::ranges::fill(sample.*input.ofSample, 0);
       std::ranges::fill(sample.targets, kNoTarget);
       continue;
     }
-    if (absl::Status status = data->read(Split::Validation, firstSample + i, sample, scratch); !status.ok())
+    if (absl::Status status = samples->read(firstSample + i, sample, scratch); !status.ok())
       return withExitCode(status, ExitCode::Data);
     if (rank.counts)
       countBytes(sample.targets);
@@ -108,18 +112,31 @@ absl::Status Evaluator::fill(int64_t run) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<Evaluation> Evaluator::evaluate() {
+absl::Status Evaluator::checkGoesOn(const EvaluationListener &listener, int64_t done) {
+  if (!listener.stopRequested)
+    return absl::OkStatus();
+  absl::StatusOr<bool> stops = anyRank(*communicator, listener.stopRequested());
+  if (!stops.ok() || !*stops)
+    return stops.status();
+  return withExitCode(absl::CancelledError(absl::StrCat("stopped by a signal after ", done, " samples")),
+                      ExitCode::Stopped);
+}
+
+absl::StatusOr<Evaluation> Evaluator::evaluate(const EvaluationListener &listener) {
   TreeSum losses;
   double tokensSeen = 0;
   targetBytes = 0;
-  const int64_t atOnce = rank.count * microBatch;
-  for (int64_t run = 0; run * atOnce < samples; ++run) {
+  const int64_t atOnce = rank.count * microBatch, count = samples->count();
+  for (int64_t run = 0; run * atOnce < count; ++run) {
+    if (absl::Status status = checkGoesOn(listener, run * atOnce); !status.ok())
+      return status;
     if (absl::Status status = fill(run); !status.ok())
       return status;
     if (absl::Status status = executor->run(program); !status.ok())
       return status;
     losses.add(scalarOf(lossSum));
     tokensSeen += scalarOf(targetTokens);
+    listener.done(std::min(count, (run + 1) * atOnce));
   }
   if (absl::Status status = communicator->allReduce(std::as_writable_bytes(std::span(&targetBytes, 1)),
                                                     DType::I64, ReduceKind::Sum);
@@ -128,9 +145,10 @@ absl::StatusOr<Evaluation> Evaluator::evaluate() {
   double sum = losses.total();
   if (std::isnan(sum)) // whose sign means nothing
     sum = std::numeric_limits<double>::quiet_NaN();
+  const int64_t bytes = samples->textBytes().value_or(targetBytes);
   return Evaluation{sum / std::max(tokensSeen, 1.0),
-                    sum / std::numbers::ln2 / static_cast<double>(std::max<int64_t>(targetBytes, 1)),
-                    samples};
+                    sum / std::numbers::ln2 / static_cast<double>(std::max<int64_t>(bytes, 1)), count,
+                    static_cast<int64_t>(tokensSeen), bytes};
 }
 
 } // namespace weft

@@ -111,6 +111,15 @@ absl::Status checkRanksAgree(Communicator &communicator, const RunIdentity &iden
                      {"data", identity.dataChecksum, "Bring the same files of data.train to all machines"}});
 }
 
+absl::StatusOr<bool> anyRank(Communicator &communicator, bool mine) {
+  int32_t any = mine ? 1 : 0;
+  if (absl::Status status =
+          communicator.allReduce(std::as_writable_bytes(std::span(&any, 1)), DType::I32, ReduceKind::Max);
+      !status.ok())
+    return status;
+  return any != 0;
+}
+
 absl::StatusOr<std::vector<std::string>> gatherTexts(Communicator &communicator, const std::string &mine) {
   const size_t ranks = static_cast<size_t>(communicator.size());
   const uint64_t length = mine.size();

@@ -29,6 +29,9 @@ absl::Status checkRanksAgree(Communicator &communicator, const RunIdentity &iden
 /// its exit code.
 absl::Status agreeOn(Communicator &communicator, const absl::Status &mine);
 
+/// Whether it is so on any rank, on every rank.
+absl::StatusOr<bool> anyRank(Communicator &communicator, bool mine);
+
 /// Every rank's text, in rank order, on every rank.
 absl::StatusOr<std::vector<std::string>> gatherTexts(Communicator &communicator, const std::string &mine);
 

@@ -83,12 +83,16 @@ openRunData(const Config &config, const Tokenizer &tokenizer, const std::string 
   options.sequenceLength = config.data.sequenceLength;
   options.validationFraction = config.data.validationFraction;
   options.seed = static_cast<uint64_t>(config.train.seed);
-  options.vocabularySize = config.model.program.empty() ? static_cast<int32_t>(config.model.vocabSize)
-                                                        : tokenizer.vocabularySize();
+  options.vocabularySize = programVocabulary(config, tokenizer);
   absl::StatusOr<TrainingData> data = TrainingData::open(stages, options);
   if (!data.ok())
     return withExitCode(data.status(), ExitCode::Data);
   return std::make_shared<const TrainingData>(*std::move(data));
+}
+
+int32_t programVocabulary(const Config &config, const Tokenizer &tokenizer) {
+  return config.model.program.empty() ? static_cast<int32_t>(config.model.vocabSize)
+                                      : tokenizer.vocabularySize();
 }
 
 std::string describeData(const Config &config, const TrainingData &data) {

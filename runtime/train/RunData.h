@@ -19,6 +19,9 @@ namespace weft {
 absl::StatusOr<std::shared_ptr<const TrainingData>>
 openRunData(const Config &config, const Tokenizer &tokenizer, const std::string &cacheFolder, RunLog &log);
 
+/// Tokens that the program has: those that data may hold.
+int32_t programVocabulary(const Config &config, const Tokenizer &tokenizer);
+
 /// `data: 11.0 MB, 2,826,112 tokens, 1 % held out`.
 std::string describeData(const Config &config, const TrainingData &data);
 

@@ -321,9 +321,11 @@ absl::Status openFolder(const TrainRequest &request, Job &job, JobProcesses &pro
 absl::Status openData(const TrainRequest &request, Job &job) {
   absl::StatusOr<std::unique_ptr<Tokenizer>> tokenizer =
       isExecutableFile(request.file) ? loadTokenizer(job.parts.front().tokenizer.str())
-                                     : createTokenizer("bytes");
+                                     : createTokenizer(job.loaded.config.tokenizer);
   if (!tokenizer.ok())
     return withExitCode(tokenizer.status(), ExitCode::Config);
+  if (absl::Status status = checkVocabulary(**tokenizer, job.loaded.config); !status.ok())
+    return withExitCode(status, ExitCode::Config);
   job.tokenizer = *std::move(tokenizer);
   absl::StatusOr<std::shared_ptr<const TrainingData>> data =
       openRunData(job.loaded.config, *job.tokenizer, dataCache(request.runs), job.log);

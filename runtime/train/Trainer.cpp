@@ -85,8 +85,9 @@ absl::Status Trainer::openParts() {
     return withExitCode(opened.status(), ExitCode::Data);
   loader = *std::move(opened);
   if (config.data.validationFraction > 0) {
-    absl::StatusOr<Evaluator> bound = Evaluator::bind(context.executor, context.communicator, config,
-                                                      context.data, context.tokenizer, config.eval.batches);
+    absl::StatusOr<Evaluator> bound = Evaluator::bind(
+        context.executor, context.communicator, config,
+        heldOutSamples(context.data, config.eval.batches * config.train.globalBatch), context.tokenizer);
     if (bound.ok())
       evaluator = *std::move(bound);
     else if (absl::IsNotFound(bound.status()))
@@ -156,7 +157,7 @@ absl::Status Trainer::runStep(bool &stop) {
     return status;
   if (absl::Status status = report(result); !status.ok())
     return status;
-  absl::StatusOr<bool> asked = anyoneStops();
+  absl::StatusOr<bool> asked = anyRank(context.communicator, context.stopRequested());
   if (!asked.ok())
     return asked.status();
   stop = *asked;
@@ -419,15 +420,6 @@ absl::StatusOr<double> Trainer::shareWaited() {
       !status.ok())
     return status;
   return share;
-}
-
-absl::StatusOr<bool> Trainer::anyoneStops() {
-  int32_t asked = context.stopRequested() ? 1 : 0;
-  if (absl::Status status = context.communicator.allReduce(std::as_writable_bytes(std::span(&asked, 1)),
-                                                           DType::I32, ReduceKind::Max);
-      !status.ok())
-    return status;
-  return asked != 0;
 }
 
 absl::Status Trainer::save() {

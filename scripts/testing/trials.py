@@ -1,6 +1,7 @@
 """scripts/trials.sh: starts one registered trial, and believes its closing line only when it fits the exit status.
 
-A trial is an executable file scripts/trials.d/NAME that takes --count N --seed S [--minutes M] [--sabotage NAME], stops
+A trial is an executable file scripts/trials.d/NAME that takes --count N --seed S [--minutes M] [--sabotage NAME] (and what
+else it has of --megabytes and --only), stops
 after `count` trials or `minutes`, whichever comes first, prints what failed with the seed that repeats it, and closes
 with `N passed, N failed`; it exits with 0 when nothing failed. It finds the checkout in WEFT_ROOT and the programs on PATH.
 """
@@ -23,6 +24,8 @@ def parse(arguments, names):
     parser.add_argument("--count", type=int, default=20, help="how many trials (default: 20)")
     parser.add_argument("--seed", type=int, default=1, help="what the trials are drawn from (default: 1)")
     parser.add_argument("--minutes", type=float, help="stop after this time, whatever the count")
+    parser.add_argument("--megabytes", type=float, help="of text, for trials that take it")
+    parser.add_argument("--only", metavar="NAME", help="a part of the trial, for trials that have parts with names")
     parser.add_argument("--json", metavar="FILE", help="write [{name, value, bound, passed}] there")
     parser.add_argument("--sabotage", metavar="NAME", help="break one thing on purpose: the trial must then fail")
     options = parser.parse_args(arguments)
@@ -34,8 +37,9 @@ def parse(arguments, names):
 def main(arguments, folder=FOLDER):
     options = parse(arguments, registered(folder))
     command = [os.path.join(folder, options.name), "--count", str(options.count), "--seed", str(options.seed)]
-    command += ["--minutes", str(options.minutes)] if options.minutes else []
-    command += ["--sabotage", options.sabotage] if options.sabotage else []
+    for name in ("minutes", "megabytes", "only", "sabotage"):
+        value = getattr(options, name)
+        command += [f"--{name}", str(value)] if value is not None else []
     print(f"trials {options.name}: count {options.count}, seed {options.seed}", flush=True)
     environment = dict(os.environ, WEFT_ROOT=ROOT, WEFT_BUILD=BUILD, PATH=os.path.join(BUILD, "bin") + os.pathsep + os.environ["PATH"])
     status, last = stream(command, environment)

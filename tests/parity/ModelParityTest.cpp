@@ -13,6 +13,7 @@
 #include "compiler/model/BuildPrograms.h"
 #include "kernels/cpu/Cpu.h"
 #include "kernels/reference/Bytes.h"
+#include "runtime/comm/LocalCommunicator.h"
 #include "runtime/config/ConfigLoader.h"
 #include "runtime/device/OpenDevice.h"
 #include "runtime/exec/Executor.h"
@@ -162,14 +163,14 @@ TEST_P(InterpretedModel, HasTheLossAndGradientsOfTransformers) {
 }
 
 TEST_P(InterpretedModel, HasTheLogitsOfTransformersWhichTheFeatureChanges) {
-  auto generate = module->lookupSymbol<mlir::func::FuncOp>("generate");
+  auto prefill = module->lookupSymbol<mlir::func::FuncOp>("prefill");
   int64_t length = loaded.config.data.sequenceLength;
   const std::vector<int64_t> &stream = given.at("tokens").value.integers;
   Tensor tokens =
       *reference::makeIntegers(DType::I32, {1, length}, {stream.begin(), stream.begin() + length});
   Tensor position = *reference::makeIntegers(DType::I64, {}, {length - 1});
   interpret::Interpreter interpreter(interpret::Types::Exact);
-  auto results = interpreter.run(generate, {tokens, position}, variables);
+  auto results = interpreter.run(prefill, {tokens, position}, variables);
   ASSERT_TRUE(mlir::succeeded(results));
   const std::vector<double> &logits = results->front().reals, &golden = expected.at("logits").reals;
   ASSERT_EQ(logits.size(), golden.size());
@@ -242,12 +243,12 @@ TEST_P(ExecutedModel, HasTheLossAndGradientsOfTransformersInFloat32) {
 }
 
 TEST_P(ExecutedModel, HasTheLogitsOfTransformersInFloat32) {
-  ProgramHandle generate = *executor->program("generate");
-  fill(*executor->input(generate, "tokens"), given.at("tokens").value);
-  fill(*executor->input(generate, "position"),
+  ProgramHandle prefill = *executor->program("prefill");
+  fill(*executor->input(prefill, "tokens"), given.at("tokens").value);
+  fill(*executor->input(prefill, "position"),
        *reference::makeIntegers(DType::I64, {}, {loaded.config.data.sequenceLength - 1}));
-  ASSERT_EQ(executor->run(generate), absl::OkStatus());
-  HostTensor output = *executor->output(generate, "logits");
+  ASSERT_EQ(executor->run(prefill), absl::OkStatus());
+  HostTensor output = *executor->output(prefill, "logits");
   std::vector<double> difference = reference::fromBytes(*output.type, output.bytes)->reals;
   const std::vector<double> &golden = expected.at("logits").reals;
   ASSERT_EQ(difference.size(), golden.size());
@@ -266,12 +267,18 @@ TEST_P(ExecutedModel, WritesTheTextOfTransformers) {
   options.prompt = asText(given.at("prompt").value.integers);
   options.maxTokens = static_cast<int64_t>(golden->second.integers.size());
   options.temperature = 0;
-  absl::StatusOr<std::unique_ptr<Tokenizer>> tokenizer = createTokenizer("bytes");
+  absl::StatusOr<std::unique_ptr<Tokenizer>> tokenizer = createTokenizer(TokenizerConfig());
   ASSERT_TRUE(tokenizer.ok()) << tokenizer.status();
   std::string text;
-  absl::Status status = generateText(*executor, 0, loaded.config.data.sequenceLength, **tokenizer, options,
-                                     [&](std::string_view part) { text += part; });
-  ASSERT_EQ(status, absl::OkStatus());
+  auto alone = createLocalGroup(1);
+  ASSERT_TRUE(alone.ok()) << alone.status();
+  absl::StatusOr<TextWindow> window = TextWindow::bind(*executor, 0, loaded.config.data.sequenceLength);
+  ASSERT_TRUE(window.ok()) << window.status();
+  TextListener listener;
+  listener.text = [&](std::string_view part) { text += part; };
+  absl::StatusOr<GeneratedText> generated =
+      generateText(*window, *alone->front(), **tokenizer, options, listener);
+  ASSERT_TRUE(generated.ok()) << generated.status();
   EXPECT_EQ(text, asText(golden->second.integers));
 }
 

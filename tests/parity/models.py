@@ -166,6 +166,12 @@ WINDOW = keys(sliding_window=LARGE_WINDOW)
 QKV = ("q_proj", "k_proj", "v_proj")
 ATTENTION = bias(*QKV, "o_proj")
 
+ROPE_PARAMETERS = {"rope_parameters": lambda variant: variant.set(rope_parameters={"rope_type": "default", "rope_theta": 100.0})}
+BRANCH_NORMS = ("input_layernorm", "post_attention_layernorm", "pre_feedforward_layernorm", "post_feedforward_layernorm")
+GEMMA = {**GROUPS, **TIE, **ATTENTION, **WINDOW, **ROPE, **norms(*BRANCH_NORMS), "layer_types": withoutAlternation, "zero_center": withoutZeroCenter,
+         "embedding_scale": withoutEmbeddingScale,
+         **keys(final_logit_softcapping=None, hidden_activation="relu")}
+
 # For each run file of configs/, how each of its features is turned off.
 FEATURES = {
     "base": {},
@@ -175,6 +181,13 @@ FEATURES = {
     "rope_llama3": ROPE,
     "rope_yarn": ROPE,
     "tied_embeddings": TIE,
-    "mistral": {**GROUPS, **WINDOW, **ROPE},
-    "qwen2": {**GROUPS, **TIE, **bias(*QKV), **WINDOW, **keys(max_window_layers=0)},
+    "llama": {**GROUPS, **TIE, **ROPE, **ATTENTION, **bias("gate_proj", "up_proj", "down_proj"), **keys(hidden_act="relu")},
+    "mistral": {**GROUPS, **WINDOW, **ROPE, **keys(hidden_act="relu")},
+    "qwen2": {**GROUPS, **TIE, **bias(*QKV), **WINDOW, **keys(max_window_layers=0, hidden_act="relu")},
+    "qwen3": {**GROUPS, **TIE, **ATTENTION, **WINDOW, **ROPE_PARAMETERS, **norms("q_norm", "k_norm"), "layer_types": withoutAlternation},
+    "gemma2": {**GEMMA, **keys(query_pre_attn_scalar=8, attn_logit_softcapping=None)},
+    "gemma3_text": {**GEMMA, **norms("q_norm", "k_norm"), **keys(query_pre_attn_scalar=8, rope_local_base_freq=1000.0)},
+    "olmo2": {**GROUPS, **ATTENTION, **ROPE, **norms("q_norm", "k_norm", "post_attention_layernorm", "post_feedforward_layernorm")},
+    "gpt2": {**TIE, **bias("attn.c_attn", "attn.c_proj", "mlp.c_fc", "mlp.c_proj", "ln_1", "ln_2", "ln_f"), "positions": lambda variant: variant.zero("wpe.weight"),
+             **keys(activation_function="relu", scale_attn_weights=False, scale_attn_by_inverse_layer_idx=False)},
 }

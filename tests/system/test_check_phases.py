@@ -32,7 +32,7 @@ class CheckPhasesTest(SystemTest):
 
     def test_one_device(self):
         output = self.holds(self.runFile())
-        for program in ("step", "evaluate", "generate"):
+        for program in ("step", "evaluate", "prefill", "decode"):
             self.assertRegex(output, rf"(?m)^schedule +{program} ")
             self.assertRegex(output, rf"(?m)^executable +{program} ")
 

@@ -1,4 +1,4 @@
-"""Training as PyTorch does it: 100 steps of `weft train` against the losses in tests/parity/goldens/training.safetensors."""
+"""Training and evaluation as PyTorch does them: `weft train` and `weft eval` against the losses in tests/parity/goldens."""
 
 import json
 import os
@@ -12,6 +12,7 @@ GOLDEN = os.path.join(ROOT, "tests", "parity", "goldens", "training.safetensors"
 LOSS_TOLERANCE = 1e-4
 NORM_TOLERANCE = 1e-3  # relative
 RATE_TOLERANCE = 1e-6  # relative: weft's learning rate is float32
+EVALUATION_TOLERANCE = 1e-5  # relative: float32 against float64
 
 
 def doubles(path):
@@ -45,6 +46,24 @@ class TrainingParity(SystemTest):
             with self.subTest(change):
                 self.assertGreater(self.apart(self.records(change), "loss", golden), 10 * LOSS_TOLERANCE)
                 self.passes("rm", "-r", "runs")
+
+
+class EvaluationParity(SystemTest):
+    """`weft eval --data` of a model that transformers evaluates in float64 (tests/parity/generation.py)."""
+
+    def testTheLossOfAFileIsThatOfTransformersAtEveryStride(self):
+        golden = doubles(os.path.join(ROOT, "tests", "parity", "goldens", "evaluation.safetensors"))
+        self.passes("weft", "train", os.path.join(ROOT, "tests", "parity", "evaluation", "run.yaml"), "--name", "parity")
+        losses = []
+        for index, stride in enumerate(golden["strides"]):
+            found = json.loads(self.passes("weft", "eval", "runs/parity", "--data", os.path.join(ROOT, "LICENSE"), "--stride", int(stride), "--json"))
+            with self.subTest(stride=stride):
+                self.assertEqual(golden["tokens"][0], found["tokens"])
+                self.assertEqual(golden["bytes"][0], found["bytes"])
+                self.assertLess(abs(found["loss"] / golden["loss"][index] - 1), EVALUATION_TOLERANCE)
+                self.assertLess(abs(found["bits_per_byte"] / golden["bits_per_byte"][index] - 1), EVALUATION_TOLERANCE)
+            losses.append(found["loss"])
+        self.assertGreater(max(losses) - min(losses), 1e-3, "strides make a difference")
 
 
 if __name__ == "__main__":

@@ -160,6 +160,24 @@ class Checkpoints(MeshTest):
         self.assertEqual(texts[:1] * 3, texts)
         self.assertTrue(texts[0].startswith("the "))
 
+    def testEveryMeshWritesTheTextOfOneDeviceAndMeasuresAFileAlike(self):
+        """Caches are split over tensor and copied elsewhere; the text outgrows the window of 32 tokens twice."""
+        self.train("one", *self.mesh("{}"))
+        self.write("held.txt", self.read("corpus.txt")[-700:])
+        found = {}
+        for name in ("one", "zero3", "sequence", "exchange", "ring", "context"):
+            if name != "one":
+                self.train(name, *self.mesh(MESHES[name], "train.steps=2", "eval.interval=0"))
+            texts = [self.passes("weft", "generate", f"runs/{name}", "--checkpoint", "runs/one", "--prompt", "the ", "--tokens", 70, *options)
+                     for options in (("--temperature", 0), ("--top-p", 0.8, "--seed", 5))]
+            measured = json.loads(self.passes("weft", "eval", f"runs/{name}", "--checkpoint", "runs/one", "--data", "held.txt", "--stride", 16, "--json"))
+            self.assertEqual(701, measured["tokens"])
+            found[name] = (texts, measured["loss"])
+        for name, (texts, loss) in found.items():
+            with self.subTest(name):
+                self.assertEqual(found["one"][0], texts)
+                self.assertAlmostEqual(1, loss / found["one"][1], delta=1e-5)
+
     def testHeldOutSamplesThatDoNotFillABatchAreAllCounted(self):
         losses = {}
         for name, parallel in (("one", "{}"), ("zero1", MESHES["zero1"])):

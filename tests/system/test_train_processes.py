@@ -74,7 +74,7 @@ class Bits(ProcessTest):
 
     def testTheyEvaluateAndWriteAlike(self):
         self.train("a", *self.mesh(MESHES["both"]))
-        for command in (["weft", "eval", "runs/a"],
+        for command in (["weft", "eval", "runs/a"], ["weft", "eval", "runs/a", "--data", "run.yaml", "--stride", "20"],
                         ["weft", "generate", "runs/a", "--prompt", "the ", "--tokens", "20", "--seed", "3"]):
             self.assertEqual(self.passes(*command), self.passes(*self.processes(4, *command)))
 

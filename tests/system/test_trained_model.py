@@ -1,11 +1,16 @@
 """What can be done with a run: dry runs, generate, eval, profiles, norms, dumps, and comparing two of them."""
 
+import gzip
 import json
+import math
 import os
+import random
 import re
+import signal
 import struct
+import subprocess
 
-from training import TrainingTest
+from training import WORDS, TrainingTest
 
 
 class Looking(TrainingTest):
@@ -63,6 +68,27 @@ class Generate(TrainingTest):
         self.assertEqual(self.generated("--prompt", "dog ", "--tokens", "40", "--temperature", "0"),
                          self.generated("--prompt", "dog ", "--tokens", "40", "--top-k", "1", "--seed", "9"))
 
+    def testTopPOfNothingIsTheLikeliestTokens(self):
+        self.assertEqual(self.generated("--prompt", "dog ", "--tokens", "40", "--temperature", "0"),
+                         self.generated("--prompt", "dog ", "--tokens", "40", "--top-p", "0", "--seed", "9"))
+        self.assertNotEqual(self.generated("--prompt", "dog ", "--tokens", "60", "--temperature", "2"),
+                            self.generated("--prompt", "dog ", "--tokens", "60", "--temperature", "2", "--top-p", "0.5"))
+
+    def testTheSpeedIsToldOnStandardError(self):
+        done = self.command("weft", "generate", "runs/a", "--prompt", "dog ", "--tokens", "40")
+        self.assertRegex(done.stderr, r"^4 tokens of prompt in [\d.]+ s, then [\d.]+ tokens/s\n$")
+
+    def testASignalEndsTheTextBehindAToken(self):
+        process = subprocess.Popen(["weft", "generate", "runs/a", "--prompt", "dog ", "--tokens", "10000000"], cwd=self.folder,
+                                   env=self.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertEqual("dog ", process.stdout.read(4))
+        process.stdout.read(100)
+        process.send_signal(signal.SIGINT)
+        rest, errors = process.communicate(timeout=30)
+        self.assertEqual(5, process.returncode, errors)
+        self.assertTrue(rest.endswith("\n"))
+        self.assertRegex(errors, r"stopped by a signal after \d+ tokens")
+
     def testTextLongerThanTheSequenceGoesOn(self):
         self.assertEqual(300 + 50 + 1, len(self.generated("--prompt", "cat " * 75, "--tokens", "50")))
 
@@ -82,6 +108,65 @@ class Generate(TrainingTest):
         self.assertIn(f"step 60   validation {self.metrics('a')[-1]['val_loss']:.4f} (", printed)
         more = self.passes("weft", "eval", "runs/a", "--set", "eval.batches=8")
         self.assertRegex(more, r"64 samples")
+
+
+class EvaluateFiles(TrainingTest):
+
+    def setUp(self):
+        super().setUp()
+        self.train("a", "train.steps=60")
+        words = random.Random(2)
+        self.documents = [" ".join(words.choice(WORDS) for _ in range(count)) for count in (120, 1, 60)]
+
+    def evaluated(self, path, *options):
+        return json.loads(self.passes("weft", "eval", "runs/a", "--data", path, "--json", *options))
+
+    def testEveryTokenIsPredictedOnce(self):
+        self.write("held.txt", self.documents[0])
+        found = self.evaluated("held.txt")
+        self.assertEqual(len(self.documents[0]), found["bytes"])
+        self.assertEqual(found["bytes"] + 1, found["tokens"])  # and the end of the document
+        self.assertAlmostEqual(math.exp(found["loss"]), found["perplexity"])
+        self.assertAlmostEqual(found["loss"] * found["tokens"] / math.log(2) / found["bytes"], found["bits_per_byte"])
+        self.assertEqual(60, found["step"])
+        printed = self.passes("weft", "eval", "runs/a", "--data", "held.txt")
+        self.assertIn(f"   loss {found['loss']:.4f}   perplexity {found['perplexity']:.4g}   {found['bits_per_byte']:.4f} bits per byte   ", printed)
+
+    def testOneDocumentInOneWindowIsWhatTheModelSaysOfIt(self):
+        """A text as long as the window, at every stride, and cut off behind a token: sums of the same terms."""
+        self.write("held.txt", self.documents[0][:31])
+        self.assertEqual(1, self.evaluated("held.txt")["samples"])
+        self.assertEqual(self.evaluated("held.txt"), self.evaluated("held.txt", "--stride", "3"))
+
+    def testMoreContextHelps(self):
+        self.write("held.txt", self.documents[0])
+        apart, overlapping = self.evaluated("held.txt"), self.evaluated("held.txt", "--stride", "4")
+        self.assertEqual(apart["tokens"], overlapping["tokens"])
+        self.assertGreater(overlapping["samples"], 4 * apart["samples"])
+        self.assertLess(overlapping["loss"], apart["loss"])
+
+    def testTheFormOfTheFileDoesNotMatter(self):
+        lines = "".join(json.dumps({"body": text}) + "\n" for text in self.documents)
+        self.write("held.jsonl", lines)
+        with gzip.open(os.path.join(self.folder, "held.jsonl.gz"), "wt") as file:
+            file.write(lines)
+        self.passes("weft", "data", "prepare", "held.jsonl", "-o", "held", "--json-key", "body", "--quiet")
+        forms = [self.evaluated(path, "--json-key", "body") for path in ("held.jsonl", "held.jsonl.gz", "held")]
+        self.assertEqual(sum(map(len, self.documents)), forms[0]["bytes"])
+        self.assertEqual(forms[0]["bytes"] + 3, forms[0]["tokens"])
+        for form in forms:
+            form.pop("data")
+        self.assertEqual(forms[0], forms[1])
+        self.assertEqual(forms[0], forms[2])
+
+    def testWhatCannotBeMeasuredIsRefused(self):
+        self.write("held.txt", self.documents[0])
+        self.write("empty.txt", "")
+        self.refuses(3, "a stride of 33 tokens; windows of 32 are 1 to 32 tokens apart", "weft", "eval", "runs/a", "--data", "held.txt",
+                     "--stride", "33")
+        self.refuses(3, "empty.txt: no text at all", "weft", "eval", "runs/a", "--data", "empty.txt")
+        self.refuses(3, "nowhere.txt", "weft", "eval", "runs/a", "--data", "nowhere.txt")
+        self.refuses(2, "--stride requires --data", "weft", "eval", "runs/a", "--stride", "3")
 
 
 class Compare(TrainingTest):

@@ -104,3 +104,12 @@ class TrialsTest(SystemTest):
     def test_mesh_fails_when_something_is_broken(self):
         for sabotage in ("drop_reduction", "element", "zero_message", "lost_term"):
             self.fails("mesh", "--count", "4", "--sabotage", sabotage)
+
+    def test_tokenizers_have_the_ids_of_their_references(self):
+        for name, library in (("cl100k_base", "tiktoken"), ("trained-gpt2", "tokenizers"), ("trained-sp-bpe", "sentencepiece")):
+            output = self.holds("tokenizer", "--count", "400", "--megabytes", "0.2", "--only", name)
+            self.assertRegex(output, rf"(?m)^{name} +[\d,]+ as {library} [\d.]+, 0 not")
+
+    def test_tokenizer_fails_when_an_id_is_wrong(self):
+        self.assertRegex(self.fails("tokenizer", "--count", "40", "--megabytes", "0.01", "--only", "trained-gpt2", "--sabotage", "wrong_id"),
+                         r"(?m)^FAILED trained-gpt2: .*\(plain\)$")

@@ -47,11 +47,16 @@ std::string explain(const std::string &what, const weft::Compiled &compiled) {
   return weft::explainFusion(compiled);
 }
 
-absl::Status write(weft::Compiled &compiled, const std::string &file) {
-  absl::StatusOr<std::unique_ptr<weft::Tokenizer>> tokenizer = weft::createTokenizer("bytes");
-  if (!tokenizer.ok())
-    return tokenizer.status();
-  const weft::SharedText serialized = (*tokenizer)->serialize();
+absl::StatusOr<std::unique_ptr<weft::Tokenizer>> openTokenizer(const weft::Config &config) {
+  absl::StatusOr<std::unique_ptr<weft::Tokenizer>> tokenizer = weft::createTokenizer(config.tokenizer);
+  if (tokenizer.ok())
+    if (absl::Status status = weft::checkVocabulary(**tokenizer, config); !status.ok())
+      return status;
+  return tokenizer;
+}
+
+absl::Status write(weft::Compiled &compiled, const weft::Tokenizer &tokenizer, const std::string &file) {
+  const weft::SharedText serialized = tokenizer.serialize();
   for (weft::Executable &part : compiled.parts)
     part.tokenizer = serialized;
   return weft::writeExecutables(compiled.parts, file);
@@ -72,6 +77,9 @@ absl::Status compile(const Arguments &arguments) {
         absl::InvalidArgumentError(absl::StrCat("--print-after: no phase '", arguments.printAfter,
                                                 "'; there are ", absl::StrJoin(phases, ", "))),
         weft::ExitCode::Config);
+  absl::StatusOr<std::unique_ptr<weft::Tokenizer>> tokenizer = openTokenizer(loaded->config);
+  if (!tokenizer.ok())
+    return weft::withExitCode(tokenizer.status(), weft::ExitCode::Config);
   absl::StatusOr<weft::Target> target = weft::openTarget(loaded->config, arguments.threads);
   if (!target.ok())
     return weft::withExitCode(target.status(), weft::ExitCode::Config);
@@ -97,7 +105,7 @@ absl::Status compile(const Arguments &arguments) {
   if (absl::Status status = weft::checkMemoryLimit(loaded->config, *compiled, arguments.limits); !status.ok())
     return status;
   if (!arguments.output.empty()) {
-    if (absl::Status status = write(*compiled, arguments.output); !status.ok())
+    if (absl::Status status = write(*compiled, **tokenizer, arguments.output); !status.ok())
       return status;
     clock.finish("write");
     double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();

@@ -32,7 +32,8 @@ void varyAttention(ModuleOp module, const AttentionVariant &variant) {
   module.walk([&](nn::AttentionOp op) { attentions[op->getBlock()].push_back(op); });
   for (auto &[block, ops] : attentions) {
     for (auto [layer, op] : llvm::enumerate(ops)) {
-      op.setWindow(static_cast<uint64_t>(variant.window));
+      if (variant.window > 0)
+        op.setWindow(static_cast<uint64_t>(variant.window));
       if (variant.sinks)
         op.getSinksMutable().assign(sinksOf(op, module, layer));
     }

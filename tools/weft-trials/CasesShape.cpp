@@ -49,18 +49,33 @@ void broadcast(CaseBuilder &c) {
   create<nn::BroadcastOp>(c, c.tensor(to, type), c.any(from, type), dimensions);
 }
 
-void slice(CaseBuilder &c) {
-  SmallVector<int64_t> from = c.shape(1, 3), to, offsets;
-  bool dynamic = c.random.chance(0.5);
+/// A block of a tensor, at static offsets or dynamic starts.
+struct BlockOf {
+  SmallVector<int64_t> from, sizes, offsets;
   SmallVector<Value> starts;
-  for (int64_t size : from) {
-    to.push_back(c.random.chance(0.3) ? size : c.random.integer(1, size));
-    offsets.push_back(c.random.integer(0, size - to.back()));
-    if (dynamic) // out of range too: the block is clamped into place
-      starts.push_back(c.integers({}, c.builder.getI64Type(), -3, size + 1));
+
+  explicit BlockOf(CaseBuilder &c) : from(c.shape(1, 3)) {
+    bool dynamic = c.random.chance(0.5);
+    for (int64_t size : from) {
+      sizes.push_back(c.random.chance(0.3) ? size : c.random.integer(1, size));
+      offsets.push_back(c.random.integer(0, size - sizes.back()));
+      if (dynamic) // out of range too: the block is clamped into place
+        starts.push_back(c.integers({}, c.builder.getI64Type(), -3, size + 1));
+    }
   }
+};
+
+void slice(CaseBuilder &c) {
+  BlockOf block(c);
   Type type = c.anyElement();
-  create<nn::SliceOp>(c, c.tensor(to, type), c.any(from, type), starts, offsets);
+  create<nn::SliceOp>(c, c.tensor(block.sizes, type), c.any(block.from, type), block.starts, block.offsets);
+}
+
+void updateSlice(CaseBuilder &c) {
+  BlockOf block(c);
+  Type type = c.anyElement();
+  create<nn::UpdateSliceOp>(c, c.tensor(block.from, type), c.any(block.from, type), c.any(block.sizes, type),
+                            block.starts, block.offsets);
 }
 
 void concatenate(CaseBuilder &c) {
@@ -95,6 +110,7 @@ void addShapeCases(Generators &generators) {
   generators["transpose"] = transpose;
   generators["broadcast"] = broadcast;
   generators["slice"] = slice;
+  generators["update_slice"] = updateSlice;
   generators["concatenate"] = concatenate;
   generators["pad"] = pad;
 }

@@ -115,9 +115,10 @@ std::optional<Errors> movedErrors(Operation *op, Operands operands) {
     return reference::pad(errorTensor(*operands[0]), {pad.getLow().data(), pad.getLow().size()},
                           {pad.getHigh().data(), pad.getHigh().size()}, 0.0)
         ->reals;
-  if (!isa<nn::ReshapeOp, nn::TransposeOp, nn::BroadcastOp, nn::SliceOp, nn::ConcatenateOp, nn::GatherOp>(op))
+  if (!isa<nn::ReshapeOp, nn::TransposeOp, nn::BroadcastOp, nn::SliceOp, nn::UpdateSliceOp, nn::ConcatenateOp,
+           nn::GatherOp>(op))
     return std::nullopt;
-  size_t moved = isa<nn::ConcatenateOp>(op) ? operands.size() : 1;
+  size_t moved = isa<nn::ConcatenateOp>(op) ? operands.size() : isa<nn::UpdateSliceOp>(op) ? 2 : 1;
   std::vector<Tensor> tensors;
   SmallVector<const Tensor *> pointers;
   for (const Bounded *operand : operands.take_front(moved))

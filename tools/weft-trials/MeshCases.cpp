@@ -1,6 +1,7 @@
 #include "tools/weft-trials/MeshCases.h"
 
 #include "runtime/config/ConfigChecks.h"
+#include "runtime/config/ModelFamilies.h"
 #include "runtime/config/StageLayout.h"
 #include "runtime/support/ScheduleShape.h"
 #include "tools/weft-trials/Random.h"
@@ -18,16 +19,44 @@ constexpr int64_t kMostRanks = 16;
 
 struct SmallModel {
   const char *name;
+  ModelFamily family;
   int64_t hidden, layers, heads, groups, headDimension, intermediate, vocabulary, sequence;
   bool isTied;
 };
 
 constexpr std::array<SmallModel, kMeshModels> kModels = {{
-    {"query groups", 12, 2, 4, 2, 4, 20, 24, 8, false},
-    {"tied embeddings", 10, 1, 6, 6, 2, 18, 21, 6, true},
-    {"groups < tensor", 8, 1, 8, 2, 2, 17, 16, 8, false},
-    {"odd vocabulary", 9, 1, 6, 3, 2, 13, 37, 6, false},
+    {"query groups", ModelFamily::Llama, 12, 2, 4, 2, 4, 20, 24, 8, false},
+    {"tied embeddings", ModelFamily::Llama, 10, 1, 6, 6, 2, 18, 21, 6, true},
+    {"groups < tensor", ModelFamily::Llama, 8, 1, 8, 2, 2, 17, 16, 8, false},
+    {"odd vocabulary", ModelFamily::Llama, 9, 1, 6, 3, 2, 13, 37, 6, false},
+    {"mistral", ModelFamily::Mistral, 12, 2, 4, 2, 4, 17, 24, 8, false},
+    {"qwen2", ModelFamily::Qwen2, 10, 2, 6, 3, 2, 18, 21, 6, true},
+    {"qwen3", ModelFamily::Qwen3, 9, 2, 4, 2, 4, 20, 24, 8, false},
+    {"gemma2", ModelFamily::Gemma2, 10, 2, 4, 2, 4, 17, 21, 8, true},
+    {"gemma3", ModelFamily::Gemma3Text, 9, 2, 4, 2, 4, 18, 23, 8, true},
+    {"olmo2", ModelFamily::Olmo2, 12, 1, 6, 3, 2, 20, 24, 6, false},
+    {"gpt2", ModelFamily::Gpt2, 12, 1, 4, 4, 3, 17, 21, 8, true},
 }};
+
+/// What the family has beside sizes, all of it on.
+void turnFeaturesOn(ModelConfig &model) {
+  const FamilyTraits &family = traitsOf(model.family);
+  model.useSlidingWindow = family.takes("use_sliding_window");
+  model.maxWindowLayers = 1;
+  model.slidingWindowPattern = 2;
+  if (family.takes("sliding_window"))
+    model.slidingWindow = 3;
+  model.layerTypes = patternOfLayers(model);
+  model.attentionBias = family.family != ModelFamily::Llama && family.takes("attention_bias");
+  model.ropeLocalBaseFreq = 50.0;
+  model.queryPreAttnScalar = 6.0;
+  if (family.takes("attn_logit_softcapping"))
+    model.attnLogitSoftcapping = 5.0;
+  if (family.takes("final_logit_softcapping"))
+    model.finalLogitSoftcapping = 8.0;
+  if (family.takes("resid_pdrop"))
+    model.embdPdrop = 0.1, model.residPdrop = 0.2;
+}
 
 /// A number of ranks that divides `most` and is at most `limit`.
 int64_t drawDivisor(Random &random, int64_t most, int64_t limit) {
@@ -103,6 +132,7 @@ MeshCase drawMeshCase(uint64_t seed) {
   MeshCase item;
   item.model = model.name;
   Config &config = item.config;
+  config.model.family = model.family;
   config.model.hiddenSize = model.hidden;
   config.model.numHiddenLayers = model.layers;
   config.model.numAttentionHeads = model.heads;
@@ -117,6 +147,7 @@ MeshCase drawMeshCase(uint64_t seed) {
   do
     drawParallel(random, model, config);
   while (config.parallel.ranks() == 1);
+  turnFeaturesOn(config.model);
   int64_t microBatches = drawMicrobatches(random, config.parallel.pipeline);
   config.train.microBatch = random.integer(1, 2);
   config.train.globalBatch = config.train.microBatch * config.parallel.dataRanks() * microBatches;

@@ -174,7 +174,7 @@ absl::Status show(const ShowStepOptions &options) {
   const Config &config = loaded->config;
   if (absl::Status status = checkRequest(config, options); !status.ok())
     return status;
-  absl::StatusOr<std::unique_ptr<Tokenizer>> tokenizer = createTokenizer("bytes");
+  absl::StatusOr<std::unique_ptr<Tokenizer>> tokenizer = createTokenizer(config.tokenizer);
   if (!tokenizer.ok())
     return withExitCode(tokenizer.status(), ExitCode::Config);
   RunLog log = RunLog::silent();

@@ -1,6 +1,7 @@
 //===- GenerateCommand.cpp - weft generate --------------------------------===//
 //
-// The prompt and what follows it go to standard output while they come, and nothing else does.
+// The prompt and what follows it go to standard output while they come, and nothing else does. The first
+// signal ends the text behind a whole token.
 //
 //===----------------------------------------------------------------------===//
 #include "tools/weft/GenerateCommand.h"
@@ -8,9 +9,11 @@
 #include "runtime/train/Generator.h"
 #include "runtime/train/OpenRun.h"
 #include "tools/weft/Command.h"
+#include "tools/weft/StopSignals.h"
 
 #include <cstdio>
 #include <memory>
+#include <utility>
 
 namespace weft {
 
@@ -20,7 +23,7 @@ struct GenerateCommandOptions {
   std::string checkpoint;
   std::optional<std::string> prompt;
   std::optional<int64_t> tokens, topK, seed;
-  std::optional<double> temperature;
+  std::optional<double> temperature, topP;
 };
 } // namespace
 
@@ -29,32 +32,57 @@ static void print(std::string_view text) {
   std::fflush(stdout);
 }
 
-static absl::Status generate(const GenerateCommandOptions &options, OpenedRun &run,
-                             const JobProcesses &processes) {
-  GenerateConfig config = run.loaded.config.generate;
+static void reportSpeed(const GeneratedText &text) {
+  std::fprintf(stderr, "%lld tokens of prompt in %.2f s", static_cast<long long>(text.promptTokens),
+               text.promptSeconds);
+  if (text.tokens > 1 && text.secondsBehind > 0)
+    std::fprintf(stderr, ", then %.1f tokens/s", static_cast<double>(text.tokens - 1) / text.secondsBehind);
+  std::fprintf(stderr, "\n");
+}
+
+static GenerateConfig configOf(const GenerateCommandOptions &options, GenerateConfig config) {
   config.prompt = options.prompt.value_or(config.prompt);
   config.maxTokens = options.tokens.value_or(config.maxTokens);
   config.temperature = options.temperature.value_or(config.temperature);
   config.topK = options.topK.value_or(config.topK);
+  config.topP = options.topP.value_or(config.topP);
   config.seed = options.seed.value_or(config.seed);
+  return config;
+}
+
+static absl::Status generate(const GenerateCommandOptions &options, OpenedRun &run,
+                             const JobProcesses &processes) {
+  const GenerateConfig config = configOf(options, run.loaded.config.generate);
   absl::StatusOr<int64_t> length = textLengthOf(run.parts);
   if (!length.ok())
     return length.status();
   bool begun = false;
-  const auto show = [&](std::string_view text) {
-    if (!begun)
-      print(config.prompt);
-    begun = true;
-    print(text);
-  };
+  GeneratedText result; // rank 0's, which is that of all
   // All ranks compute the same logits and so sample the same tokens; one of them shows what they are.
-  absl::Status status = runOpened(run, processes, [&](Executor &executor, Communicator &communicator) {
-    return generateText(
-        executor, communicator.rank(), *length, *run.tokenizer, config,
-        communicator.rank() == 0 ? std::function<void(std::string_view)>(show) : [](std::string_view) {});
-  });
+  const auto onRank = [&](Executor &executor, Communicator &communicator) -> absl::Status {
+    absl::StatusOr<TextWindow> window = TextWindow::bind(executor, communicator.rank(), *length);
+    if (!window.ok())
+      return window.status();
+    TextListener listener;
+    listener.stopRequested = stopSignalCame;
+    if (communicator.rank() == 0)
+      listener.text = [&](std::string_view text) {
+        if (!std::exchange(begun, true))
+          print(config.prompt);
+        print(text);
+      };
+    absl::StatusOr<GeneratedText> text =
+        generateText(*window, communicator, *run.tokenizer, config, listener);
+    if (text.ok() && communicator.rank() == 0)
+      result = *text;
+    return text.status();
+  };
+  noteStopSignals();
+  absl::Status status = runOpened(run, processes, onRank);
   if (begun)
     print("\n");
+  if (begun && status.ok())
+    reportSpeed(result);
   return status;
 }
 
@@ -83,6 +111,11 @@ void addGenerateCommand(CLI::App &app) {
       ->add_option("--top-k", options->topK,
                    "Sample among the k likeliest tokens only; 0: all (default: generate.top_k)")
       ->check(CLI::Range(int64_t{0}, int64_t{16777216}));
+  command
+      ->add_option("--top-p", options->topP,
+                   "Of those, sample among the fewest likeliest tokens that have this share of the "
+                   "probability; 1: all (default: generate.top_p)")
+      ->check(CLI::Range(0.0, 1.0));
   command->add_option("--seed", options->seed, "Seed of the sampling (default: generate.seed)")
       ->check(CLI::Range(int64_t{0}, int64_t{9007199254740992}));
   command->callback([options] { runGenerate(*options); });

@@ -16,6 +16,7 @@
 #include "tools/weft/GenerateCommand.h"
 #include "tools/weft/PlotCommand.h"
 #include "tools/weft/ScheduleCommand.h"
+#include "tools/weft/TokenizerCommand.h"
 #include "tools/weft/TrainCommand.h"
 
 #include <cstdio>
@@ -27,9 +28,9 @@ using AddCommand = void (*)(CLI::App &);
 
 /// In the order of --help.
 constexpr AddCommand commands[] = {
-    weft::addTrainCommand,   weft::addCompileCommand, weft::addGenerateCommand, weft::addEvalCommand,
-    weft::addConfigCommand,  weft::addDataCommand,    weft::addCkptCommand,     weft::addScheduleCommand,
-    weft::addCompareCommand, weft::addPlotCommand,    weft::addDoctorCommand,
+    weft::addTrainCommand,    weft::addCompileCommand, weft::addGenerateCommand,  weft::addEvalCommand,
+    weft::addConfigCommand,   weft::addDataCommand,    weft::addTokenizerCommand, weft::addCkptCommand,
+    weft::addScheduleCommand, weft::addCompareCommand, weft::addPlotCommand,      weft::addDoctorCommand,
 };
 } // namespace
 

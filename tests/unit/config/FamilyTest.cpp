@@ -94,6 +94,92 @@ TEST(Families, Qwen2SlidesInUpperLayersIfItSlides) {
       << "transformers 5 says which";
 }
 
+TEST(Families, Qwen3HasAHeadOfItsOwnWidth) {
+  ModelConfig model = modelOf("qwen3", "attention_bias: true");
+  EXPECT_EQ(model.headDim, 128);
+  EXPECT_TRUE(model.attentionBias);
+  EXPECT_EQ(windowsOf(model), (Windows{0, 0, 0, 0}));
+}
+
+TEST(Families, Gemma2SlidesInEverySecondLayer) {
+  ModelConfig model =
+      modelOf("gemma2", "hidden_act: gelu_pytorch_tanh, hidden_activation: gelu_pytorch_tanh, "
+                        "cache_implementation: hybrid");
+  EXPECT_EQ(windowsOf(model), (Windows{4096, 0, 4096, 0}));
+  EXPECT_EQ(model.numKeyValueHeads, 4);
+  EXPECT_EQ(model.headDim, 256);
+  EXPECT_EQ(model.hiddenAct, HiddenAct::GeluPytorchTanh);
+  EXPECT_EQ(model.attnLogitSoftcapping, 50);
+  EXPECT_EQ(model.finalLogitSoftcapping, 30);
+  EXPECT_EQ(model.queryPreAttnScalar, 256);
+  EXPECT_TRUE(model.tieWordEmbeddings);
+  model = modelOf("gemma2", "attn_logit_softcapping: null, final_logit_softcapping: null");
+  EXPECT_EQ(model.attnLogitSoftcapping, 0);
+  EXPECT_EQ(model.finalLogitSoftcapping, 0);
+  EXPECT_THAT(errorOf(loadFamily("gemma2", "use_bidirectional_attention: true")),
+              HasSubstr("model.use_bidirectional_attention: this feature is not supported"));
+}
+
+TEST(Families, Gemma3InTheSpellingsOfTransformers4And5) {
+  ModelConfig old = modelOf("gemma3_text", "rope_theta: 1000000, rope_local_base_freq: 10000, "
+                                           "rope_scaling: {factor: 8, rope_type: linear}, "
+                                           "sliding_window: 512, sliding_window_pattern: 3");
+  EXPECT_EQ(windowsOf(old), (Windows{512, 512, 0, 512}));
+  EXPECT_EQ(old.ropeTheta, 1e6);
+  EXPECT_EQ(old.ropeLocalBaseFreq, 1e4);
+  EXPECT_EQ(old.ropeScaling.ropeType, RopeType::Linear);
+  ModelConfig current = modelOf(
+      "gemma3_text", "rope_parameters: {full_attention: {rope_theta: 1000000, factor: 8, rope_type: linear}, "
+                     "sliding_attention: {rope_theta: 10000, rope_type: default}}, sliding_window: 512, "
+                     "_sliding_window_pattern: 3, layer_types: [sliding_attention, sliding_attention, "
+                     "full_attention, sliding_attention]");
+  EXPECT_EQ(current, old);
+  EXPECT_EQ(windowsOf(modelOf("gemma3_text")), (Windows{4096, 4096, 4096, 4096})) << "five of six";
+  EXPECT_THAT(errorOf(loadFamily("gemma3_text", "rope_parameters: {full_attention: {}, sliding_attention: "
+                                                "{rope_theta: 10000, rope_type: linear, factor: 2}}")),
+              HasSubstr("model.rope_scaling.sliding_attention.rope_type: sliding layers rotate by their base "
+                        "alone."));
+  EXPECT_THAT(errorOf(loadFamily("gemma3_text", "attn_logit_softcapping: 50")),
+              HasSubstr("the family gemma3_text has no such key"))
+      << "transformers passes over it";
+  EXPECT_EQ(
+      errorOf(loadFamily("gemma3", "text_config: {}")),
+      "run.yaml:1: model.family: gemma3 is a model of images and text. Works: gemma3_text, with the keys "
+      "of its text_config under model.");
+}
+
+TEST(Families, Olmo2HasItsOwnEpsilon) {
+  EXPECT_EQ(modelOf("olmo2").rmsNormEps, 1e-5);
+  EXPECT_EQ(modelOf("olmo2").numKeyValueHeads, 32) << "null is transformers' default";
+}
+
+TEST(Families, Gpt2InItsOwnNames) {
+  const std::string rest = "vocab_size: 300, attn_pdrop: 0}\n"
+                           "data: {train: [{path: a}], sequence_length: 8}\noptimizer: {lr: 1}\n"
+                           "train: {steps: 1, micro_batch: 1, global_batch: 1}\n";
+  absl::StatusOr<LoadedConfig> loaded =
+      loadText("model: {model_type: gpt2, n_embd: 12, n_layer: 2, n_head: 4, n_positions: 16, n_ctx: 16, "
+               "n_inner: null, activation_function: gelu_new, reorder_and_upcast_attn: true, summary_type: "
+               "cls_index, task_specific_params: {a: {b: 1}}, scale_attn_by_inverse_layer_idx: true, " +
+               rest);
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  const ModelConfig &model = loaded->config.model;
+  EXPECT_EQ(model.hiddenSize, 12);
+  EXPECT_EQ(model.numHiddenLayers, 2);
+  EXPECT_EQ(model.headDim, 3) << "odd, which only rotary embedding minds";
+  EXPECT_EQ(model.intermediateSize, 48);
+  EXPECT_EQ(model.maxPositionEmbeddings, 16);
+  EXPECT_EQ(model.hiddenAct, HiddenAct::GeluPytorchTanh);
+  EXPECT_EQ(model.residPdrop, 0.1);
+  EXPECT_EQ(model.embdPdrop, 0.1);
+  EXPECT_TRUE(model.tieWordEmbeddings);
+  EXPECT_TRUE(model.scaleAttnByInverseLayerIdx);
+  EXPECT_THAT(errorOf(loadFamily("gpt2", "")), HasSubstr("default of gpt2: model.attention_dropout: the "
+                                                         "attention kernel has no dropout"));
+  EXPECT_THAT(errorOf(loadFamily("gpt2", "attn_pdrop: 0, rope_theta: 5")),
+              HasSubstr("the family gpt2 has no such key (got 5)"));
+}
+
 TEST(Families, LayerTypesMustFit) {
   EXPECT_EQ(
       errorOf(loadFamily("qwen2", "layer_types: [full_attention]")),
@@ -112,8 +198,8 @@ TEST(Families, AKeyOfAnotherFamilyMaySayThatItIsOff) {
   EXPECT_FALSE(modelOf("qwen2", "mlp_bias: false").mlpBias);
   EXPECT_EQ(modelOf("llama", "sliding_window: null, use_sliding_window: false").slidingWindow, 0);
   EXPECT_EQ(errorOf(loadFamily("mistral", "attention_bias: true")),
-            "run.yaml:1: model.attention_bias: the family mistral has no such key (got true); llama has it. "
-            "Works: without it.");
+            "run.yaml:1: model.attention_bias: the family mistral has no such key (got true); llama, qwen3, "
+            "gemma2, gemma3_text, olmo2 have it. Works: without it.");
 }
 
 } // namespace

@@ -157,7 +157,7 @@ TEST_F(HuggingFace, WhatMayChangeTheModelIsRefused) {
             "llama3, yarn.");
   EXPECT_EQ(errorOf(load("{\"model_type\": \"mixtral\"}")),
             "config.json:1: model.family: no such choice: the text \"mixtral\". Works: llama, "
-            "mistral, qwen2.");
+            "mistral, qwen2, qwen3, gemma2, gemma3_text, olmo2, gpt2.");
 }
 
 TEST_F(HuggingFace, TwoSpellingsOfOneKeyAreRefused) {

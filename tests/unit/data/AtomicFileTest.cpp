@@ -46,6 +46,27 @@ TEST(AtomicFile, OverwritesWhatACrashLeft) {
   EXPECT_EQ(folder.read("a"), "new");
 }
 
+TEST(AtomicFile, GoesOnInAFileThatWasKept) {
+  TestFolder folder;
+  {
+    auto file = AtomicFile::create(folder.path("a"));
+    ASSERT_TRUE(file->append("whole part, half", 16).ok());
+    ASSERT_TRUE(file->flush().ok());
+    file->keep();
+  }
+  auto file = AtomicFile::resume(folder.path("a"));
+  ASSERT_TRUE(file.ok());
+  EXPECT_EQ(file->size(), 16);
+  std::string part(5, '\0');
+  ASSERT_TRUE(file->read(6, std::as_writable_bytes(std::span(part))).ok());
+  EXPECT_EQ(part, "part,");
+  EXPECT_FALSE(file->read(12, std::as_writable_bytes(std::span(part))).ok());
+  ASSERT_TRUE(file->truncate(11).ok());
+  ASSERT_TRUE(file->append(" and more", 9).ok());
+  ASSERT_TRUE(file->commit().ok());
+  EXPECT_EQ(folder.read("a"), "whole part, and more");
+}
+
 TEST(AtomicFile, ASecondWriterIsRefused) {
   TestFolder folder;
   auto file = AtomicFile::create(folder.path("a"));
@@ -57,7 +78,7 @@ TEST(AtomicFile, ASecondWriterIsRefused) {
 TEST(AtomicFile, AMissingFolderIsNamed) {
   TestFolder folder;
   EXPECT_EQ(folder.relative(AtomicFile::create(folder.path("no/a")).status().message()),
-            "no/a: the folder to write into does not exist");
+            "no: the folder to write into does not exist");
 }
 
 TEST(AtomicFile, AWriteThatTheSystemRefusesIsToldAndLeavesNothing) {

@@ -1,36 +1,15 @@
-//===- TextReaderTest.cpp - Plain, gzip and Zstandard files, and lines ----===//
+//===- TextReaderTest.cpp - Plain, gzip and Zstandard files ---------------===//
 #include "runtime/data/TextReader.h"
 
+#include "Compressed.h"
 #include "TestFolder.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
-#include <zlib.h>
-#include <zstd.h>
 
 namespace weft {
 namespace {
-
-std::string gzip(std::string_view text) {
-  z_stream stream{};
-  deflateInit2(&stream, 6, Z_DEFLATED, 16 + MAX_WBITS, 8, Z_DEFAULT_STRATEGY);
-  std::string out(deflateBound(&stream, text.size()), '\0');
-  stream.next_in = reinterpret_cast<Bytef *>(const_cast<char *>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef *>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
-
-std::string zstd(std::string_view text) {
-  std::string out(ZSTD_compressBound(text.size()), '\0');
-  out.resize(ZSTD_compress(out.data(), out.size(), text.data(), text.size(), 3));
-  return out;
-}
 
 absl::StatusOr<std::string> readAll(const std::string &path) {
   auto reader = TextReader::open(path);
@@ -98,38 +77,26 @@ TEST(TextReader, OnlyFilesAreOpened) {
             "sub: is not a regular file");
 }
 
-std::vector<std::string> lines(const std::string &path) {
-  LineReader reader(std::move(*TextReader::open(path)), path);
-  std::vector<std::string> result;
-  std::string_view line;
-  while (*reader.next(line)) {
-    result.emplace_back(line);
-    EXPECT_EQ(reader.lineNumber(), static_cast<int64_t>(result.size()));
+TEST(TextReader, SkipsTextOfEveryKind) {
+  TestFolder folder;
+  std::string text = longText();
+  for (const std::string &contents :
+       {text, gzip(text.substr(0, 1000)) + gzip(text.substr(1000)), zstd(text)}) {
+    auto reader = TextReader::open(folder.write("a", contents));
+    ASSERT_TRUE((*reader)->skip(123'456).ok());
+    std::string next(10, '\0');
+    ASSERT_EQ(*(*reader)->read(next), 10u);
+    EXPECT_EQ(next, text.substr(123'456, 10));
   }
-  return result;
 }
 
-TEST(LineReader, GivesLinesWithoutTheirEnds) {
+TEST(TextReader, SkippingBeyondTheEndIsAnError) {
   TestFolder folder;
-  using Lines = std::vector<std::string>;
-  EXPECT_EQ(lines(folder.write("a", "one\ntwo\r\n\nlast")), (Lines{"one", "two", "", "last"}));
-  EXPECT_EQ(lines(folder.write("b", "one\n")), (Lines{"one"}));
-  EXPECT_EQ(lines(folder.write("c", "")), (Lines{}));
-}
-
-TEST(LineReader, LinesMayBeLongerThanTheBuffer) {
-  TestFolder folder;
-  std::string big(3'000'000, 'x');
-  EXPECT_EQ(lines(folder.write("a", "s\n" + big + "\n" + big)), (std::vector<std::string>{"s", big, big}));
-}
-
-TEST(LineReader, EndlessLinesAreRefused) {
-  TestFolder folder;
-  std::string path = folder.write("a", "short\n" + std::string(3'000'000, 'x'));
-  LineReader reader(std::move(*TextReader::open(path)), path, 1000);
-  std::string_view line;
-  EXPECT_TRUE(*reader.next(line));
-  EXPECT_EQ(folder.relative(reader.next(line).status().message()), "a:2: the line is longer than 1000 bytes");
+  for (const std::string &contents : {std::string("short"), gzip("short"), zstd("short")}) {
+    auto reader = TextReader::open(folder.write("a", contents));
+    EXPECT_EQ(folder.relative((*reader)->skip(6).message()),
+              "a: ends before byte 6 of its text, where reading is to go on");
+  }
 }
 
 } // namespace

@@ -30,6 +30,7 @@ memory 512 bytes allocated, 1512 at the peak
   row constants / all: 128 bytes
   row libraries / packing: 1000 bytes outside the arena
 variable w : tensor<4xf32> at parameters+0 = normal<0, 0.02> trainable saved as w.weight
+cache seen : tensor<4xf32> at step+0
 kernel 0 multiply(tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>) {epsilon = [1e-06], equation = "a,a->a", workspace = [64]} workspace 64
 kernel 1 add(tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>) workspace 0
 program step, 2 microbatches

@@ -2,8 +2,8 @@
 //
 // A step of gradient descent on four numbers, in two microbatches: prepare zeroes the gradient (a copy from
 // constants), forward_backward adds x * w to it, update adds gradient * -0.5 to w. It has every kind of
-// command, a workspace, an aliased result, a slotted input. The kernels are those of
-// tests/unit/device/TestKernels.h.
+// command, a workspace, an aliased result, a slotted input, a cache where the step has its gradient. The
+// kernels are those of tests/unit/device/TestKernels.h.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_TESTS_UNIT_EXECUTABLE_SAMPLEEXECUTABLE_H
@@ -62,6 +62,7 @@ inline Executable sampleExecutable() {
       {"libraries", "packing", 1000, true}};
   executable.variables = {
       {"w", four, {kParameters, 0}, {InitializerKind::Normal, {0, 0.02}}, true, false, "w.weight"}};
+  executable.caches = {{"seen", four, {kStep, 0}}};
   KernelCall multiply{"multiply", {four, four}, {four}, {}};
   multiply.setInteger("workspace", 64);
   multiply.setNumber("epsilon", 1e-6);

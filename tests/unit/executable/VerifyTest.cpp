@@ -100,6 +100,20 @@ const Broken kVariablesAndKernels[] = {
     {"InitializerBounds",
      [](Executable &e) { e.variables[0].initializer = {InitializerKind::Uniform, {2, 1}}; },
      "variable 'w': initializer uniform has lowest value 2 above highest value 1"},
+    {"CacheName", [](Executable &e) { e.caches.push_back(e.caches[0]); },
+     "cache 'seen': names of caches must be unique and not empty"},
+    {"CacheBase", [](Executable &e) { e.caches[0].reference = {kParameters, 0}; },
+     "cache 'seen': base 'parameters' is of kind parameters, caches live in step"},
+    {"CacheEnd", [](Executable &e) { e.caches[0].type.shape = {17}; },
+     "cache 'seen': 68 bytes at offset 0 pass the end of base 'step' (64 bytes)"},
+    {"CacheType", [](Executable &e) { e.caches[0].type.dtype = DType{7}; },
+     "cache 'seen': unknown element type 7"},
+    {"CachesShareMemory",
+     [](Executable &e) {
+       e.caches.push_back(e.caches[0]);
+       e.caches[1].name = "other";
+     },
+     "caches 'seen' and 'other' share memory"},
     {"KernelName", [](Executable &e) { e.kernels[1].call.name = ""; }, "kernel 1 '': a kernel has a name"},
     {"KernelWorkspace", [](Executable &e) { e.kernels[1].workspaceBytes = ~uint64_t{0}; },
      "kernel 1 'add': workspace of 18446744073709551615 bytes, at most 2^56 are allowed"},

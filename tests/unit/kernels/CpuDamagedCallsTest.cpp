@@ -42,6 +42,8 @@ std::vector<KernelCall> validCalls() {
   add(make("broadcast", {row}, {x})).setIntegers("dimensions", {1});
   add(make("slice", {x, {DType::I64, {}}, {DType::I64, {}}}, {{DType::F32, {2, 2}}}))
       .setIntegers("offsets", {0, 1});
+  add(make("update_slice", {x, {DType::F32, {2, 2}}, {DType::I64, {}}, {DType::I64, {}}}, {x}))
+      .setIntegers("offsets", {0, 1});
   add(make("concatenate", {x, x}, {{DType::F32, {6, 4}}})).setInteger("dimension", 0);
   KernelCall &pad = add(make("pad", {x}, {{DType::F32, {4, 6}}}));
   pad.setIntegers("low", {1, 0});

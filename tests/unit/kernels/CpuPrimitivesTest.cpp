@@ -143,6 +143,43 @@ TEST(CpuSlice, RefusesWhatReachesBeyondTheTensor) {
   EXPECT_EQ(refusal(call), "kernel slice: a start must be tensor<i64>, got tensor<i32>");
 }
 
+TEST(CpuUpdateSlice, WritesTheBlockWhereASliceWouldReadIt) {
+  for (DType type : kAllTypes) {
+    Tensor x = countingTensor(type, {5, 7}), block = countingTensor(type, {2, 3});
+    KernelCall call = callOf("update_slice", {{type, {5, 7}}});
+    auto expected = [&](int64_t row, int64_t column) {
+      std::vector<double> values;
+      for (int64_t i = 0; i < 35; ++i) {
+        int64_t r = i / 7 - row, c = i % 7 - column;
+        values.push_back(r >= 0 && r < 2 && c >= 0 && c < 3 ? block.at(r * 3 + c) : x.at(i));
+      }
+      return values;
+    };
+    call.setIntegers("offsets", {3, 4});
+    expectNear(runOnThreads(call, {x, block})[0], expected(3, 4), 0);
+    call.setIntegers("offsets", {1, 0});
+    auto at = [&](double row, double column) {
+      return runOnThreads(call,
+                          {x, block, Tensor(DType::I64, {}, {row}), Tensor(DType::I64, {}, {column})})[0];
+    };
+    expectNear(at(1, 2), expected(2, 2), 0);
+    expectNear(at(-9, 99), expected(0, 4), 0);
+  }
+}
+
+TEST(CpuUpdateSlice, RefusesABlockThatDoesNotFit) {
+  KernelCall call = callOf("update_slice", {{DType::F32, {5, 7}}});
+  call.operands = {{DType::F32, {5, 7}}, {DType::F32, {6, 1}}};
+  call.setIntegers("offsets", {0, 0});
+  EXPECT_EQ(refusal(call), "kernel update_slice: the slice tensor<6x1xf32> is larger than tensor<5x7xf32>");
+  call.operands[1] = {DType::F64, {1, 7}};
+  EXPECT_EQ(refusal(call), "kernel update_slice: operand 1 must have the type and rank of tensor<5x7xf32>, "
+                           "got tensor<1x7xf64>");
+  call.operands[1] = {DType::F32, {1, 7}};
+  call.results[0] = {DType::F32, {1, 7}};
+  EXPECT_EQ(refusal(call), "kernel update_slice: result 0 must be tensor<5x7xf32>, got tensor<1x7xf32>");
+}
+
 TEST(CpuConcatenate, JoinsAlongAnyDimension) {
   for (DType type : kAllTypes)
     for (int64_t dimension : {0, 1, 2}) {

@@ -97,17 +97,17 @@ TEST(DynamicSlice, AddsOffsetsAndClampsSoThatTheBlockFits) {
 }
 
 TEST(DynamicUpdateSlice, ReplacesABlock) {
-  EXPECT_VALUE(dynamicUpdateSlice(ramp({2, 3}), integers({1, 2}, {8, 9}), {1, 0}),
+  EXPECT_VALUE(dynamicUpdateSlice(ramp({2, 3}), integers({1, 2}, {8, 9}), {1, 0}, {0, 0}),
                integers({2, 3}, {0, 1, 2, 8, 9, 5}));
-  EXPECT_VALUE(dynamicUpdateSlice(ramp({3}), integers({2}, {8, 9}), {7}), integers({3}, {0, 8, 9}));
-  EXPECT_VALUE(dynamicUpdateSlice(ramp({3}), integers({0}, {}), {1}), ramp({3}));
+  EXPECT_VALUE(dynamicUpdateSlice(ramp({3}), integers({2}, {8, 9}), {7}, {0}), integers({3}, {0, 8, 9}));
+  EXPECT_VALUE(dynamicUpdateSlice(ramp({3}), integers({0}, {}), {1}, {0}), ramp({3}));
   EXPECT_REFUSED(
-      dynamicUpdateSlice(ramp({3}), reals({1}, {1}), {0}),
-      "dynamic_update_slice: the update tensor<1xf32> must have the element type and rank of tensor<3xi32>");
-  EXPECT_REFUSED(dynamicUpdateSlice(ramp({3}), ramp({4}), {0}),
-                 "dynamic_update_slice: a block of sizes [4] does not fit into tensor<3xi32>");
-  EXPECT_REFUSED(dynamicUpdateSlice(ramp({3}), ramp({1}), {0, 0}),
-                 "dynamic_update_slice: starts must have 1 entries for tensor<3xi32>, it has 2");
+      dynamicUpdateSlice(ramp({3}), reals({1}, {1}), {0}, {0}),
+      "update_slice: the update tensor<1xf32> must have the element type and rank of tensor<3xi32>");
+  EXPECT_REFUSED(dynamicUpdateSlice(ramp({3}), ramp({4}), {0}, {0}),
+                 "update_slice: a block of sizes [4] does not fit into tensor<3xi32>");
+  EXPECT_REFUSED(dynamicUpdateSlice(ramp({3}), ramp({1}), {0, 0}, {0, 0}),
+                 "update_slice: starts must have 1 entries for tensor<3xi32>, it has 2");
 }
 
 TEST(Concatenate, JoinsAlongOneDimension) {
@@ -150,8 +150,8 @@ TEST(Shape, RefusesTensorsThatAreNotWhole) {
   EXPECT_REFUSED(broadcast(Tensor(), {}, {}), std::string("broadcast") + hole);
   EXPECT_REFUSED(slice(Tensor(), {}, {}), std::string("slice") + hole);
   EXPECT_REFUSED(dynamicSlice(Tensor(), {}, {}, {}), std::string("slice") + hole);
-  EXPECT_REFUSED(dynamicUpdateSlice(Tensor(), scalar(1), {}), std::string("dynamic_update_slice") + hole);
-  EXPECT_REFUSED(dynamicUpdateSlice(scalar(1), Tensor(), {}), std::string("dynamic_update_slice") + hole);
+  EXPECT_REFUSED(dynamicUpdateSlice(Tensor(), scalar(1), {}, {}), std::string("update_slice") + hole);
+  EXPECT_REFUSED(dynamicUpdateSlice(scalar(1), Tensor(), {}, {}), std::string("update_slice") + hole);
   EXPECT_REFUSED(pad(Tensor(), {}, {}, 0), std::string("pad") + hole);
 }
 

@@ -254,3 +254,42 @@ nn.step @s microbatches(1) inputs([])
   prepare { nn.yield }
   microbatch { nn.carry [] [] }
   update { ^bb0: }
+
+// -----
+
+// A cache is what functions leave to each other.
+nn.cache @c : tensor<4xf32>
+nn.step @s microbatches(1) inputs([])
+  prepare { nn.yield }
+  microbatch { nn.carry [] [] }
+  update {
+    // expected-error @+1 {{'nn.read' op of a cache may stand only in a function}}
+    %x = nn.read @c : tensor<4xf32>
+    nn.yield }
+
+// -----
+
+nn.cache @c : tensor<4xf32>
+nn.step @s microbatches(1) inputs([])
+  prepare { nn.yield }
+  microbatch { nn.carry [] [] }
+  update {
+    %x = nn.constant dense<0.0> : tensor<4xf32>
+    // expected-error @+1 {{'nn.write' op of a cache may stand only in a function}}
+    nn.write @c, %x : tensor<4xf32>
+    nn.yield }
+
+// -----
+
+nn.cache @c : tensor<4xf32>
+func.func @f(%x: tensor<4xf32>) {
+  nn.write @c, %x : tensor<4xf32>
+  // expected-error @+1 {{'nn.write' op writes @c a second time}}
+  nn.write @c, %x : tensor<4xf32>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{'nn.cache' op expects a static ranked tensor type, got 'tensor<?xf32>'}}
+nn.cache @c : tensor<?xf32>

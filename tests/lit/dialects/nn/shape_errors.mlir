@@ -190,3 +190,35 @@ func.func @f(%x: tensor<4xf32>) {
   %0 = nn.pad %x [1] [2, 0] 0.0 : tensor<4xf32> -> tensor<7xf32>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<4x6xf32>, %u: tensor<4x3xf32>) {
+  // expected-error @+1 {{'nn.update_slice' op expects a block inside dimension 1 of size 6, got offset 4 and size 3}}
+  %0 = nn.update_slice %x, %u [0, 4] : tensor<4x6xf32>, tensor<4x3xf32> -> tensor<4x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x6xf32>, %u: tensor<4x3xf64>) {
+  // expected-error @+1 {{'nn.update_slice' op expects one element type, got 'tensor<4x6xf32>' and 'tensor<4x3xf64>'}}
+  %0 = nn.update_slice %x, %u [0, 0] : tensor<4x6xf32>, tensor<4x3xf64> -> tensor<4x6xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x6xf32>, %u: tensor<4x3xf32>) {
+  // expected-error @+1 {{'nn.update_slice' op gives a tensor like its operand, got 'tensor<4x6xf32>' -> 'tensor<4x3xf32>'}}
+  %0 = nn.update_slice %x, %u [0, 0] : tensor<4x6xf32>, tensor<4x3xf32> -> tensor<4x3xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x6xf32>, %u: tensor<4x3xf32>, %i: tensor<i64>) {
+  // expected-error @+1 {{'nn.update_slice' op expects one start per dimension (2) or none, got 1}}
+  %0 = nn.update_slice %x, %u [0, 0](%i : tensor<i64>) : tensor<4x6xf32>, tensor<4x3xf32> -> tensor<4x6xf32>
+  return
+}

@@ -13,6 +13,10 @@ func.func @shape(%x: tensor<4x6xf32>, %w: tensor<6xf32>, %i: tensor<i64>) {
   %3 = nn.slice %x [0, 2] : tensor<4x6xf32> -> tensor<4x3xf32>
   // CHECK: nn.slice %{{.*}} [0, 0](%{{.*}}, %{{.*}} : tensor<i64>, tensor<i64>) : tensor<4x6xf32> -> tensor<1x6xf32>
   %4 = nn.slice %x [0, 0](%i, %i : tensor<i64>, tensor<i64>) : tensor<4x6xf32> -> tensor<1x6xf32>
+  // CHECK: nn.update_slice %{{.*}}, %{{.*}} [0, 2] : tensor<4x6xf32>, tensor<4x3xf32> -> tensor<4x6xf32>
+  %u = nn.update_slice %x, %3 [0, 2] : tensor<4x6xf32>, tensor<4x3xf32> -> tensor<4x6xf32>
+  // CHECK: nn.update_slice %{{.*}}, %{{.*}} [1, 0](%{{.*}}, %{{.*}} : tensor<i64>, tensor<i64>) : tensor<4x6xf32>, tensor<1x6xf32> -> tensor<4x6xf32>
+  %v = nn.update_slice %x, %4 [1, 0](%i, %i : tensor<i64>, tensor<i64>) : tensor<4x6xf32>, tensor<1x6xf32> -> tensor<4x6xf32>
   // CHECK: nn.concatenate 1(%{{.*}}, %{{.*}}) : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x12xf32>
   %5 = nn.concatenate 1(%x, %x) : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x12xf32>
   // CHECK: nn.pad %{{.*}} [0, 1] [0, 2] 0.000000e+00 : tensor<4x6xf32> -> tensor<4x9xf32>

@@ -1,0 +1,71 @@
+//===- UnicodeAdditions.h - Characters that PCRE2 does not know yet -------===//
+//
+// The characters that Unicode 15 to 16 added to Unicode 14, with their general categories. PCRE2 10.42 is
+// built for Unicode 14, the reference tokenizers for Unicode 16. A later PCRE2 knows them itself; listing
+// them again changes nothing.
+//
+//===----------------------------------------------------------------------===//
+#ifndef WEFT_RUNTIME_TOKENIZER_UNICODEADDITIONS_H
+#define WEFT_RUNTIME_TOKENIZER_UNICODEADDITIONS_H
+
+#include <array>
+#include <cstdint>
+
+namespace weft {
+
+struct UnicodeAddition {
+  uint32_t first;
+  uint32_t last;
+  std::array<char, 2> category;
+};
+
+// clang-format off
+inline constexpr UnicodeAddition unicodeAdditions[] = {
+    {0x897, 0x897, {'M', 'n'}}, {0xCF3, 0xCF3, {'M', 'c'}}, {0xECE, 0xECE, {'M', 'n'}},
+    {0x1B4E, 0x1B4F, {'P', 'o'}}, {0x1B7F, 0x1B7F, {'P', 'o'}}, {0x1C89, 0x1C89, {'L', 'u'}},
+    {0x1C8A, 0x1C8A, {'L', 'l'}}, {0x2427, 0x2429, {'S', 'o'}}, {0x2FFC, 0x2FFF, {'S', 'o'}},
+    {0x31E4, 0x31E5, {'S', 'o'}}, {0x31EF, 0x31EF, {'S', 'o'}}, {0xA7CB, 0xA7CC, {'L', 'u'}},
+    {0xA7CD, 0xA7CD, {'L', 'l'}}, {0xA7DA, 0xA7DA, {'L', 'u'}}, {0xA7DB, 0xA7DB, {'L', 'l'}},
+    {0xA7DC, 0xA7DC, {'L', 'u'}}, {0x105C0, 0x105F3, {'L', 'o'}}, {0x10D40, 0x10D49, {'N', 'd'}},
+    {0x10D4A, 0x10D4D, {'L', 'o'}}, {0x10D4E, 0x10D4E, {'L', 'm'}}, {0x10D4F, 0x10D4F, {'L', 'o'}},
+    {0x10D50, 0x10D65, {'L', 'u'}}, {0x10D69, 0x10D6D, {'M', 'n'}}, {0x10D6E, 0x10D6E, {'P', 'd'}},
+    {0x10D6F, 0x10D6F, {'L', 'm'}}, {0x10D70, 0x10D85, {'L', 'l'}}, {0x10D8E, 0x10D8F, {'S', 'm'}},
+    {0x10EC2, 0x10EC4, {'L', 'o'}}, {0x10EFC, 0x10EFF, {'M', 'n'}}, {0x1123F, 0x11240, {'L', 'o'}},
+    {0x11241, 0x11241, {'M', 'n'}}, {0x11380, 0x11389, {'L', 'o'}}, {0x1138B, 0x1138B, {'L', 'o'}},
+    {0x1138E, 0x1138E, {'L', 'o'}}, {0x11390, 0x113B5, {'L', 'o'}}, {0x113B7, 0x113B7, {'L', 'o'}},
+    {0x113B8, 0x113BA, {'M', 'c'}}, {0x113BB, 0x113C0, {'M', 'n'}}, {0x113C2, 0x113C2, {'M', 'c'}},
+    {0x113C5, 0x113C5, {'M', 'c'}}, {0x113C7, 0x113CA, {'M', 'c'}}, {0x113CC, 0x113CD, {'M', 'c'}},
+    {0x113CE, 0x113CE, {'M', 'n'}}, {0x113CF, 0x113CF, {'M', 'c'}}, {0x113D0, 0x113D0, {'M', 'n'}},
+    {0x113D1, 0x113D1, {'L', 'o'}}, {0x113D2, 0x113D2, {'M', 'n'}}, {0x113D3, 0x113D3, {'L', 'o'}},
+    {0x113D4, 0x113D5, {'P', 'o'}}, {0x113D7, 0x113D8, {'P', 'o'}}, {0x113E1, 0x113E2, {'M', 'n'}},
+    {0x116D0, 0x116E3, {'N', 'd'}}, {0x11B00, 0x11B09, {'P', 'o'}}, {0x11BC0, 0x11BE0, {'L', 'o'}},
+    {0x11BE1, 0x11BE1, {'P', 'o'}}, {0x11BF0, 0x11BF9, {'N', 'd'}}, {0x11F00, 0x11F01, {'M', 'n'}},
+    {0x11F02, 0x11F02, {'L', 'o'}}, {0x11F03, 0x11F03, {'M', 'c'}}, {0x11F04, 0x11F10, {'L', 'o'}},
+    {0x11F12, 0x11F33, {'L', 'o'}}, {0x11F34, 0x11F35, {'M', 'c'}}, {0x11F36, 0x11F3A, {'M', 'n'}},
+    {0x11F3E, 0x11F3F, {'M', 'c'}}, {0x11F40, 0x11F40, {'M', 'n'}}, {0x11F41, 0x11F41, {'M', 'c'}},
+    {0x11F42, 0x11F42, {'M', 'n'}}, {0x11F43, 0x11F4F, {'P', 'o'}}, {0x11F50, 0x11F59, {'N', 'd'}},
+    {0x11F5A, 0x11F5A, {'M', 'n'}}, {0x1342F, 0x1342F, {'L', 'o'}}, {0x13439, 0x1343F, {'C', 'f'}},
+    {0x13440, 0x13440, {'M', 'n'}}, {0x13441, 0x13446, {'L', 'o'}}, {0x13447, 0x13455, {'M', 'n'}},
+    {0x13460, 0x143FA, {'L', 'o'}}, {0x16100, 0x1611D, {'L', 'o'}}, {0x1611E, 0x16129, {'M', 'n'}},
+    {0x1612A, 0x1612C, {'M', 'c'}}, {0x1612D, 0x1612F, {'M', 'n'}}, {0x16130, 0x16139, {'N', 'd'}},
+    {0x16D40, 0x16D42, {'L', 'm'}}, {0x16D43, 0x16D6A, {'L', 'o'}}, {0x16D6B, 0x16D6C, {'L', 'm'}},
+    {0x16D6D, 0x16D6F, {'P', 'o'}}, {0x16D70, 0x16D79, {'N', 'd'}}, {0x18CFF, 0x18CFF, {'L', 'o'}},
+    {0x1B132, 0x1B132, {'L', 'o'}}, {0x1B155, 0x1B155, {'L', 'o'}}, {0x1CC00, 0x1CCEF, {'S', 'o'}},
+    {0x1CCF0, 0x1CCF9, {'N', 'd'}}, {0x1CD00, 0x1CEB3, {'S', 'o'}}, {0x1D2C0, 0x1D2D3, {'N', 'o'}},
+    {0x1DF25, 0x1DF2A, {'L', 'l'}}, {0x1E030, 0x1E06D, {'L', 'm'}}, {0x1E08F, 0x1E08F, {'M', 'n'}},
+    {0x1E4D0, 0x1E4EA, {'L', 'o'}}, {0x1E4EB, 0x1E4EB, {'L', 'm'}}, {0x1E4EC, 0x1E4EF, {'M', 'n'}},
+    {0x1E4F0, 0x1E4F9, {'N', 'd'}}, {0x1E5D0, 0x1E5ED, {'L', 'o'}}, {0x1E5EE, 0x1E5EF, {'M', 'n'}},
+    {0x1E5F0, 0x1E5F0, {'L', 'o'}}, {0x1E5F1, 0x1E5FA, {'N', 'd'}}, {0x1E5FF, 0x1E5FF, {'P', 'o'}},
+    {0x1F6DC, 0x1F6DC, {'S', 'o'}}, {0x1F774, 0x1F776, {'S', 'o'}}, {0x1F77B, 0x1F77F, {'S', 'o'}},
+    {0x1F7D9, 0x1F7D9, {'S', 'o'}}, {0x1F8B2, 0x1F8BB, {'S', 'o'}}, {0x1F8C0, 0x1F8C1, {'S', 'o'}},
+    {0x1FA75, 0x1FA77, {'S', 'o'}}, {0x1FA87, 0x1FA89, {'S', 'o'}}, {0x1FA8F, 0x1FA8F, {'S', 'o'}},
+    {0x1FAAD, 0x1FAAF, {'S', 'o'}}, {0x1FABB, 0x1FABF, {'S', 'o'}}, {0x1FAC6, 0x1FAC6, {'S', 'o'}},
+    {0x1FACE, 0x1FACF, {'S', 'o'}}, {0x1FADA, 0x1FADC, {'S', 'o'}}, {0x1FADF, 0x1FADF, {'S', 'o'}},
+    {0x1FAE8, 0x1FAE9, {'S', 'o'}}, {0x1FAF7, 0x1FAF8, {'S', 'o'}}, {0x1FBCB, 0x1FBEF, {'S', 'o'}},
+    {0x2B739, 0x2B739, {'L', 'o'}}, {0x2EBF0, 0x2EE5D, {'L', 'o'}}, {0x31350, 0x323AF, {'L', 'o'}},
+};
+// clang-format on
+
+} // namespace weft
+
+#endif // WEFT_RUNTIME_TOKENIZER_UNICODEADDITIONS_H
