@@ -11,6 +11,10 @@ import sys
 import time
 
 
+# The pattern of cl100k as files for tokenizers have it: what tiktoken's own means, Oniguruma reads otherwise.
+PATTERN = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+
+
 def ranksIn(path):
     with open(path, "rb") as file:
         return {base64.b64decode(token): int(rank) for token, rank in (line.split() for line in file)}
@@ -46,10 +50,21 @@ def writeTokenizerJson(ranks, path):
     merges = [tuple(spell(part) for part in lastMerge(token, ranks)) for token in sorted(ranks, key=ranks.get) if len(token) > 1]
     tokenizer = Tokenizer(models.BPE(vocab={spell(token): rank for token, rank in ranks.items()}, merges=merges, ignore_merges=True))
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([
-        pre_tokenizers.Split(Regex(openTiktoken(ranks)._pat_str), "isolated"),
+        pre_tokenizers.Split(Regex(PATTERN), "isolated"),
         pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)])
     tokenizer.save(path + ".part")
     os.replace(path + ".part", path)
+
+
+def partsOf(text, size):
+    """The text in parts that this peer takes; before a space behind a letter a piece ends in any case."""
+    begin = 0
+    while begin < len(text):
+        end = min(begin + size, len(text))
+        while end < len(text) and not (text[end] == " " and text[end - 1].isalpha()):
+            end -= 1
+        yield text[begin:end]
+        begin = end
 
 
 def encoderOf(peer, vocabulary, folder):
@@ -62,7 +77,8 @@ def encoderOf(peer, vocabulary, folder):
     if peer == "bpe-openai":
         import bpe_openai
 
-        return bpe_openai.get_encoding("cl100k_base").encode_ordinary
+        encoding = bpe_openai.get_encoding("cl100k_base")
+        return lambda text: [token for part in partsOf(text, 150_000) for token in encoding.encode_ordinary(part)]
     from tokenizers import Tokenizer
 
     path = os.path.join(folder, "cl100k.json")

@@ -31,15 +31,15 @@ struct SequenceContext {
   /// Of each token, i32 [batch, sequence]; null where attention is computed of the whole sequence, whose
   /// tokens stand in order.
   mlir::Value positions;
-  /// The document of the sample that each token is of, i32 [batch, sequence], and its place in it; null where
-  /// a sample is one document.
-  mlir::Value segments, documentPositions;
   /// Of dropout: the step, i64, the number of each sample, i64 [batch], and the seed. Null where nothing is
   /// dropped, which is everywhere but in training.
   mlir::Value step, sampleIds;
   int64_t seed = 0;
   /// In generation, the keys and values that are kept.
   std::optional<KeyValueCache> cache = {};
+  /// The document of the sample that each token is of, i32 [batch, sequence], and its place in it; null where
+  /// a sample is one document.
+  mlir::Value segments, documentPositions;
 };
 
 /// The tables for positions 0 .. sequence - 1 under the config's scaling, or for those from `first`, an i64

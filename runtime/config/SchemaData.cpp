@@ -24,6 +24,21 @@ static const std::vector<Key> &dataSourceKeys() {
   return keys;
 }
 
+/// The keys of one map of tokenizer.special_tokens.
+static const std::vector<Key> &specialTokenKeys() {
+  static const std::vector<Key> keys = {
+      Key("token", fieldOf<&SpecialTokenConfig::token>(), "How the token is written.")
+          .required()
+          .mustStay("token ids would mean other text"),
+      Key("id", fieldOf<&SpecialTokenConfig::id>(), "Its id, which no token of the file has.")
+          .required()
+          .atLeast(0)
+          .atMost(16777214)
+          .mustStay("token ids would mean other text"),
+  };
+  return keys;
+}
+
 /// The keys of one map of data.stages.
 static const std::vector<Key> &stageKeys() {
   static const std::vector<Key> keys = {
@@ -39,21 +54,6 @@ static const std::vector<Key> &stageKeys() {
           .elementKeys(dataSourceKeys())
           .required()
           .mustStay("the samples of each step would be others"),
-  };
-  return keys;
-}
-
-/// The keys of one map of tokenizer.special_tokens.
-static const std::vector<Key> &specialTokenKeys() {
-  static const std::vector<Key> keys = {
-      Key("token", fieldOf<&SpecialTokenConfig::token>(), "How the token is written.")
-          .required()
-          .mustStay("token ids would mean other text"),
-      Key("id", fieldOf<&SpecialTokenConfig::id>(), "Its id, which no token of the file has.")
-          .required()
-          .atLeast(0)
-          .atMost(16777214)
-          .mustStay("token ids would mean other text"),
   };
   return keys;
 }

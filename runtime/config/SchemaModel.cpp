@@ -235,12 +235,13 @@ static std::vector<Key> ropeScalingKeys() {
   return keys;
 }
 
-/// Says which families take a key, and in which its default is another.
+/// Says which families take a key, and in which its default is another. A key that counts only with another
+/// key belongs to the families of that one.
 static void addFamilies(Key &key) {
   constexpr std::string_view section = "model.";
   std::string_view name = std::string_view(key.path).substr(section.size());
   name = name.substr(0, name.find('.'));
-  if (std::vector<std::string> families = familiesWith(name); !families.empty())
+  if (std::vector<std::string> families = familiesWith(name); !families.empty() && key.conditions.empty())
     key.usedWith("model.family", std::move(families));
   std::vector<std::string> others;
   for (const FamilyTraits &traits : modelFamilies())

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/metrics/TensorBoardWriter.h"
 
-#include "runtime/metrics/TensorBoardEvent.pb.h"
+#include "runtime/metrics/TensorBoardEvent.h"
 #include "runtime/metrics/TfRecord.h"
 
 #include "absl/status/status.h"
@@ -54,15 +54,13 @@ absl::StatusOr<TensorBoardWriter> TensorBoardWriter::open(const std::string &fol
       return eventFileError(path, "create", errno);
   }
   TensorBoardWriter writer(path, descriptor);
-  tensorboard::Event version;
-  version.set_wall_time(now);
-  version.set_file_version("brain.Event:2");
-  tensorboard::Event start;
-  start.set_wall_time(now);
-  start.set_step(firstStep);
-  start.mutable_session_log()->set_status(tensorboard::SessionLog::START);
-  for (const tensorboard::Event &event : {version, start})
-    if (absl::Status status = writer.writeRecord(event.SerializeAsString()); !status.ok())
+  TensorBoardEvent version(now);
+  version.setFileVersion("brain.Event:2");
+  TensorBoardEvent start(now);
+  start.setStep(firstStep);
+  start.setStart();
+  for (const TensorBoardEvent &event : {version, start})
+    if (absl::Status status = writer.writeRecord(event.bytes()); !status.ok())
       return status;
   return writer;
 }
@@ -76,17 +74,14 @@ TensorBoardWriter::~TensorBoardWriter() {
 }
 
 absl::Status TensorBoardWriter::append(const StepMetrics &metrics) {
-  tensorboard::Event event;
-  event.set_wall_time(metrics.time);
-  event.set_step(metrics.step);
+  TensorBoardEvent event(metrics.time);
+  event.setStep(metrics.step);
   for (const auto &[name, number] : namedValues(metrics)) {
     if (name == "time")
       continue; // it is the wall time of the event
-    tensorboard::Summary::Value &value = *event.mutable_summary()->add_value();
-    value.set_tag(name);
-    value.set_simple_value(static_cast<float>(number));
+    event.addScalar(name, static_cast<float>(number));
   }
-  return writeRecord(event.SerializeAsString());
+  return writeRecord(event.bytes());
 }
 
 absl::Status TensorBoardWriter::writeRecord(const std::string &event) {

@@ -57,7 +57,8 @@ struct TrainedVocabulary {
 
 TrainedVocabulary trainBytePairs(const PieceCounts &counts, const BytePairTrainerOptions &options);
 
-/// The file tokenizer.json of a vocabulary whose texts were split by the named pattern (wellKnownPattern).
+/// The file tokenizer.json of a vocabulary whose texts were split by the named pattern (wellKnownPattern, in
+/// the dialect of that file: Oniguruma).
 std::string writeTokenizerJson(const TrainedVocabulary &vocabulary, std::string_view patternName);
 
 } // namespace weft

@@ -32,7 +32,7 @@ static std::unique_ptr<Splitter> wellKnownSplitterOf(const PreTokenizers &preTok
       return nullptr;
     patterns.emplace_back(stage->isolatedPattern());
   }
-  return patterns.empty() ? nullptr : createWellKnownSplitter(patterns);
+  return patterns.empty() ? nullptr : createWellKnownSplitter(patterns, RegexDialect::Oniguruma);
 }
 
 HuggingFaceTokenizer::HuggingFaceTokenizer(Parts given)

@@ -33,13 +33,13 @@ RankTokenizer::create(TokenizerFile file, std::vector<std::string> tokens, std::
   const auto named = [&](const absl::Status &status) {
     return absl::Status(status.code(), absl::StrCat(file.name, ": ", status.message()));
   };
-  std::unique_ptr<Splitter> splitter = createWellKnownSplitter(std::span(&pattern, 1));
+  std::unique_ptr<Splitter> splitter = createWellKnownSplitter(std::span(&pattern, 1), RegexDialect::Rust);
   if (!splitter) {
     absl::StatusOr<std::unique_ptr<Splitter>> byRegex = createRegexSplitter(pattern, RegexDialect::Rust);
     if (!byRegex.ok())
       return absl::Status(byRegex.status().code(),
                           absl::StrCat("tokenizer.pattern: ", byRegex.status().message(),
-                                       ". Known by name: ", wellKnownPatternNames(), "."));
+                                       ". Known by name: ", wellKnownPatternNames(RegexDialect::Rust), "."));
     splitter = *std::move(byRegex);
   }
   absl::StatusOr<SpecialTokens> specialTokens = SpecialTokens::create(file.specialTokens, tokens);

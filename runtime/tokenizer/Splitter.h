@@ -10,6 +10,8 @@
 #ifndef WEFT_RUNTIME_TOKENIZER_SPLITTER_H
 #define WEFT_RUNTIME_TOKENIZER_SPLITTER_H
 
+#include "runtime/tokenizer/RegexDialect.h"
+
 #include "absl/status/statusor.h"
 
 #include <cstddef>
@@ -52,12 +54,14 @@ public:
 /// A hand-written matcher for `patterns`, each of which splits the pieces of the one before it, matches and
 /// what lies between them alike being pieces (`Split` with behavior `Isolated`). Only when the texts are
 /// exactly those of a well-known tokenizer (gpt2, llama3, cl100k, qwen2, o200k, tekken, deepseek); else null.
-std::unique_ptr<Splitter> createWellKnownSplitter(std::span<const std::string> patterns);
+/// Which engine runs them matters: `{1,3}+` and `$` mean one thing to Rust's and another to Oniguruma.
+std::unique_ptr<Splitter> createWellKnownSplitter(std::span<const std::string> patterns,
+                                                  RegexDialect dialect);
 
 /// The pattern that a well-known tokenizer calls its own: "gpt2", "cl100k", ...; empty for other names.
-std::string_view wellKnownPattern(std::string_view name);
+std::string_view wellKnownPattern(std::string_view name, RegexDialect dialect);
 /// "gpt2, llama3, ...".
-std::string wellKnownPatternNames();
+std::string wellKnownPatternNames(RegexDialect dialect);
 
 } // namespace weft
 

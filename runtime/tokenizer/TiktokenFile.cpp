@@ -83,8 +83,8 @@ absl::StatusOr<std::unique_ptr<Tokenizer>> readTiktoken(TokenizerFile file) {
         absl::StrCat(file.name,
                      ": a tiktoken file does not say how text is split. Give tokenizer.pattern: the regular "
                      "expression that its package has, or the name of one of ",
-                     wellKnownPatternNames(), "."));
-  const std::string_view named = wellKnownPattern(file.pattern);
+                     wellKnownPatternNames(RegexDialect::Rust), "."));
+  const std::string_view named = wellKnownPattern(file.pattern, RegexDialect::Rust);
   std::string pattern(named.empty() ? file.pattern : named);
   return RankTokenizer::create(std::move(file), *std::move(tokens), std::move(pattern));
 }

@@ -82,8 +82,11 @@ std::string withLineBreaks(const std::string &pattern) {
 
 struct WellKnown {
   std::string_view name;
+  bool isRustOnly;
   std::vector<std::string> patterns;
   std::unique_ptr<Splitter> (*create)();
+
+  bool isOf(RegexDialect dialect) const { return !isRustOnly || dialect == RegexDialect::Rust; }
 };
 
 const std::vector<WellKnown> &wellKnown() {
@@ -98,21 +101,29 @@ const std::vector<WellKnown> &wellKnown() {
     const std::string symbols = R"(| ?[^\s\p{L}\p{N}]+[\r\n]*)", slashed = R"(| ?[^\s\p{L}\p{N}]+[\r\n/]*)";
     return std::vector<WellKnown>{
         {"gpt2",
+         false,
          {R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)"},
          create<PatternMatcher<gpt2>>},
         {"gpt2",
+         true,
          {R"('(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s)"},
          create<PatternMatcher<gpt2>>},
-        {"llama3", {word + R"(\p{N}{1,3})" + symbols + tail}, create<PatternMatcher<llama3>>},
+        {"llama3", false, {word + R"(\p{N}{1,3})" + symbols + tail}, create<PatternMatcher<llama3>>},
         {"cl100k",
+         true,
          {R"('(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s)"},
          create<PatternMatcher<cl100k>>},
-        {"qwen2", {word + R"(\p{N})" + symbols + tail}, create<PatternMatcher<qwen2>>},
+        {"qwen2", false, {word + R"(\p{N})" + symbols + tail}, create<PatternMatcher<qwen2>>},
         {"o200k",
+         false,
          {small + contraction + "|" + capital + contraction + R"(|\p{N}{1,3})" + slashed + tail},
          create<PatternMatcher<o200k>>},
-        {"tekken", {small + "|" + capital + R"(|\p{N})" + slashed + tail}, create<PatternMatcher<tekken>>},
+        {"tekken",
+         false,
+         {small + "|" + capital + R"(|\p{N})" + slashed + tail},
+         create<PatternMatcher<tekken>>},
         {"deepseek",
+         false,
          {R"(\p{N}{1,3})", "[\u4E00-\u9FA5\u3040-\u309F\u30A0-\u30FF]+",
           withLineBreaks(
               R"([!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*)" +
@@ -125,24 +136,26 @@ const std::vector<WellKnown> &wellKnown() {
 
 } // namespace
 
-std::unique_ptr<Splitter> createWellKnownSplitter(std::span<const std::string> patterns) {
+std::unique_ptr<Splitter> createWellKnownSplitter(std::span<const std::string> patterns,
+                                                  RegexDialect dialect) {
   for (const WellKnown &known : wellKnown())
-    if (std::ranges::equal(known.patterns, patterns))
+    if (known.isOf(dialect) && std::ranges::equal(known.patterns, patterns))
       return known.create();
   return nullptr;
 }
 
-std::string wellKnownPatternNames() {
+std::string wellKnownPatternNames(RegexDialect dialect) {
   std::vector<std::string> names;
   for (const WellKnown &known : wellKnown())
-    if (known.patterns.size() == 1 && std::ranges::find(names, known.name) == names.end())
+    if (known.isOf(dialect) && known.patterns.size() == 1 &&
+        std::ranges::find(names, known.name) == names.end())
       names.emplace_back(known.name);
   return absl::StrJoin(names, ", ");
 }
 
-std::string_view wellKnownPattern(std::string_view name) {
+std::string_view wellKnownPattern(std::string_view name, RegexDialect dialect) {
   for (const WellKnown &known : wellKnown())
-    if (known.name == name && known.patterns.size() == 1)
+    if (known.isOf(dialect) && known.name == name && known.patterns.size() == 1)
       return known.patterns.front();
   return {};
 }

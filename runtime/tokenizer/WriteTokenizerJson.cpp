@@ -22,7 +22,7 @@ Json preTokenizer(std::string_view patternName) {
   if (patternName == "gpt2")
     return byteLevel(true);
   Json split = {{"type", "Split"},
-                {"pattern", {{"Regex", std::string(wellKnownPattern(patternName))}}},
+                {"pattern", {{"Regex", std::string(wellKnownPattern(patternName, RegexDialect::Oniguruma))}}},
                 {"behavior", "Isolated"},
                 {"invert", false}};
   return {{"type", "Sequence"}, {"pretokenizers", Json::array({split, byteLevel(false)})}};

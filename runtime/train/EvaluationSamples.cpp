@@ -66,8 +66,8 @@ public:
     return behindFirst <= 0 ? 1 : 1 + (behindFirst + stride - 1) / stride;
   }
 
-  /// The targets of window k are the file's tokens from k * stride on, its inputs those before them.
-  /// A window is one segment, whatever documents it goes over: what came before is context.
+  /// The targets of window k are the file's tokens from k * stride on, its inputs those before them. A window
+  /// is one segment: a model sees what is before a token in the file, as it does in generation.
   absl::Status read(int64_t k, const Sample &sample, SampleScratch &) const override {
     const std::span<int32_t> tokens = sample.tokens, targets = sample.targets;
     const int64_t begin = k * stride;

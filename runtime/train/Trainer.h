@@ -88,8 +88,8 @@ private:
   absl::Status evaluate();
   absl::Status save();
   absl::Status finish();
-  /// The part of the time of the steps since the last line that the rank which waited longest
-  /// waited for data.
+  /// The part of the time of the steps since the last line that this or, of all ranks, the slowest one waited
+  /// for data.
   absl::StatusOr<double> shareWaited();
   bool isEvery(int64_t interval) const;
   StepMetrics metricsOf(const StepResult &result);

@@ -44,7 +44,8 @@ def wheelFolder(name, version, inside=""):
             (wheel,) = os.listdir(scratch)
             with zipfile.ZipFile(os.path.join(scratch, wheel)) as archive:
                 archive.extractall(folder, [entry for entry in archive.namelist() if entry.startswith(inside)])
-    return inPlace(os.path.join(CACHE, "wheels", f"{name}-{version}"), fetch)
+    part = "-" + inside.strip("/").replace("/", "-") if inside else ""
+    return inPlace(os.path.join(CACHE, "wheels", f"{name}-{version}{part}"), fetch)
 
 
 def pythonWith(name, requirements):

@@ -79,9 +79,9 @@ class CheckPhasesTest(SystemTest):
                            *[argument for key in keys for argument in ("--set", f"parallel.{key}")])
 
     def test_every_model_of_the_zoo_on_three_meshes(self):
-        """The zoo is what is compared with other implementations: query groups, tied embeddings, biases, rotary scalings."""
+        """The zoo is what is compared with other implementations: every family, and features of Llama one by one."""
         zoo = sorted(glob.glob(os.path.join(ROOT, "tests/parity/configs/*.yaml")))
-        self.assertGreaterEqual(len(zoo), 7)
+        self.assertGreaterEqual(len(zoo), 15)
         for path in zoo:
             for keys in (
                 ["data_shard=2", "zero=1", "tensor=2", "sequence=true"],
@@ -89,7 +89,26 @@ class CheckPhasesTest(SystemTest):
                 ["data_shard=2", "zero=2", "tensor=4", "sequence=true"],
             ):
                 with self.subTest(os.path.basename(path), keys=keys):
-                    self.holds(path, "--set", "train.global_batch=8", *[word for key in keys for word in ("--set", f"parallel.{key}")])
+                    self.holds(path, "--set", "train.global_batch=8", "--set", "data.sequence_length=16",
+                               *[word for key in keys for word in ("--set", f"parallel.{key}")])
+
+    def test_families_where_the_sequence_or_the_layers_are_split(self):
+        """Learned positions and dropout, two rotary tables, windows, capped scores, norms over all heads."""
+        for family, keys in (
+            ("gpt2", ["model.embd_pdrop=0.1", "model.resid_pdrop=0.2", "parallel.data_shard=2", "parallel.zero=3", "parallel.context.size=2",
+                      "parallel.context.method=ring"]),
+            ("gpt2", ["model.embd_pdrop=0.1", "model.resid_pdrop=0.2", "parallel.tensor=2", "parallel.sequence=true", "parallel.pipeline.size=2"]),
+            ("gemma3_text", ["parallel.context.size=2", "parallel.context.method=ring", "parallel.data_shard=2", "parallel.zero=2"]),
+            ("gemma3_text", ["parallel.pipeline.size=2", "parallel.tensor=2", "parallel.sequence=true"]),
+            ("olmo2", ["parallel.context.size=2", "parallel.context.method=all_to_all", "parallel.tensor=2"]),
+            ("gemma2", ["parallel.context.size=2", "parallel.context.method=gather", "parallel.tensor=2", "parallel.sequence=true",
+                        "precision.recipe=bf16"]),
+            ("qwen3", ["parallel.tensor=4", "parallel.sequence=true", "parallel.data_shard=2", "parallel.zero=3"]),
+            ("mistral", ["parallel.context.size=4", "parallel.context.method=ring"]),
+        ):
+            with self.subTest(family, keys=keys):
+                self.holds(os.path.join(ROOT, f"tests/parity/configs/{family}.yaml"), "--set", "train.global_batch=8",
+                           "--set", "data.sequence_length=16", *[word for key in keys for word in ("--set", key)])
 
     def test_a_broken_phase_is_named(self):
         done = self.check(self.runFile(), "--set", "parallel.tensor=2", "--sabotage", "drop_reduction")

@@ -2,6 +2,7 @@
 and writer on the other side.
 """
 
+import base64
 import gzip
 import json
 import os
@@ -160,6 +161,7 @@ class Megatron(DataTest):
     """Files go both ways between weft and megatron-core's indexed dataset."""
 
     TYPES = {"uint16": "u16", "int32": "i32", "int64": "i64", "uint8": "u8", "int16": "i16"}
+    WIDE = ("--tokenizer", "wide.tiktoken", "--pattern", "gpt2", "--special-token", "<end>=70000", "--end-of-document", "<end>")
     DOCUMENTS = [[[1, 2, 3]], [[4], [5, 6], [7, 8, 9, 10]], [[11] * 300, [12]]]
 
     def megatron(self, jobs):
@@ -168,17 +170,26 @@ class Megatron(DataTest):
         said = self.passes(packages.peersPython(), os.path.join(ROOT, "tests", "system", "megatron_dataset.py"), env=environment, timeout=900, stdin=json.dumps(jobs))
         return json.loads(said.splitlines()[-1])
 
-    def shown(self, prefix, documents):
+    def prepareAs(self, prefix, source):
+        """With so many ids that two bytes do not hold them."""
+        tokens = [bytes([byte]) for byte in range(256)] + [bytes([byte, 32, low, high]) for byte in range(97, 107) for low in range(83) for high in range(83)]
+        self.writeBytes("wide.tiktoken", b"".join(base64.b64encode(token) + b" %d\n" % rank for rank, token in enumerate(tokens)))
+        self.prepare(prefix, *self.WIDE, source=source)
+
+    def shown(self, prefix, documents, *options):
         """The ids of each document, as weft shows them."""
-        said = self.passes("weft", "data", "show", prefix, "--count", documents, "--tokens")
+        said = self.passes("weft", "data", "show", prefix, "--count", documents, "--tokens", *options)
         return [[int(word) for word in line.split()] for line in re.findall(r"^--- document .*\n(.*)$", said, re.MULTILINE)]
 
     def testEachReadsWhatTheOtherWrites(self):
         texts = ["one", "a longer document", "x" * 5000]
         self.write("a.jsonl", "".join(json.dumps({"text": text}) + "\n" for text in texts))
         self.prepare("out", source="a.jsonl")
-        (read,) = self.megatron([{"read": "out"}] + [{"write": dtype, "dtype": dtype, "documents": self.DOCUMENTS} for dtype in self.TYPES])
+        self.prepareAs("wide", "a.jsonl")
+        read, wide = self.megatron([{"read": "out"}, {"read": "wide"}] + [{"write": dtype, "dtype": dtype, "documents": self.DOCUMENTS} for dtype in self.TYPES])
         self.assertEqual(read, {"dtype": "uint16", "documents": [[[*text.encode(), 256]] for text in texts]})
+        self.assertEqual(wide["dtype"], "int32")
+        self.assertEqual([document for (document,) in wide["documents"]], self.shown("wide", 3, *self.WIDE))
         for dtype, shown in self.TYPES.items():
             said = self.passes("weft", "data", "inspect", dtype)
             self.assertIn(f"stored as {shown}\n", said)

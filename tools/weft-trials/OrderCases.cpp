@@ -57,9 +57,8 @@ absl::StatusOr<std::unique_ptr<OrderCase>> OrderCase::draw(uint64_t seed) {
   std::vector<DataInput> all;
   for (int64_t i = 0; i < inputs; ++i) {
     const std::string prefix = (item->folder / absl::StrCat("input", i)).string();
-    if (absl::Status status =
-            writeInput(prefix, i, random.integer(60, 400) * options.sequenceLength,
-                       random.integer(2, 3 * options.sequenceLength), random);
+    if (absl::Status status = writeInput(prefix, i, random.integer(60, 400) * options.sequenceLength,
+                                         random.integer(2, 3 * options.sequenceLength), random);
         !status.ok())
       return status;
     all.push_back({prefix, static_cast<double>(random.integer(1, 1000))});
@@ -70,7 +69,8 @@ absl::StatusOr<std::unique_ptr<OrderCase>> OrderCase::draw(uint64_t seed) {
     for (const DataInput &input : all)
       if (stage.inputs.empty() || random.chance(0.7))
         stage.inputs.push_back({input.path, static_cast<double>(random.integer(1, 1000))});
-    stage.tokens = s + 1 < stages ? random.integer(1, 200) * options.sequenceLength + random.integer(0, 2) : 0;
+    stage.tokens =
+        s + 1 < stages ? random.integer(1, 200) * options.sequenceLength + random.integer(0, 2) : 0;
     item->stages.push_back(std::move(stage));
   }
   absl::StatusOr<TrainingData> data = TrainingData::open(item->stages, options);

@@ -53,9 +53,8 @@ public:
     const bool isOfModel = seed % 2 == 1;
     report.beginCase(isOfModel ? leakKind(seed / 2) : "sequence", seed);
     DiagnosticText diagnostics(&context);
-    absl::Status status = isOfModel
-                              ? runLeakCase(context, seed / 2, options.sabotage == "segments", report)
-                              : compareOrder(seed);
+    absl::Status status = isOfModel ? runLeakCase(context, seed / 2, options.sabotage == "segments", report)
+                                    : compareOrder(seed);
     if (!status.ok())
       report.fail(absl::StrCat(std::string(status.message()), diagnostics.text()));
     report.endCase();

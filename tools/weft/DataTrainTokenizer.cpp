@@ -20,6 +20,8 @@
 namespace weft {
 namespace {
 
+/// Of the file that is written.
+constexpr RegexDialect dialect = RegexDialect::Oniguruma;
 constexpr size_t bytes = 256;
 constexpr size_t mostTokens = (size_t{1} << 24) - 1;
 
@@ -39,11 +41,11 @@ struct TrainTokenizerOptions {
 }
 
 std::unique_ptr<Splitter> splitterOf(const std::string &name) {
-  const std::string pattern(wellKnownPattern(name));
+  const std::string pattern(wellKnownPattern(name, dialect));
   if (pattern.empty())
-    refuse(absl::StrCat("--pattern: no pattern is called \"", name, "\". Known: ", wellKnownPatternNames(),
-                        "."));
-  return createWellKnownSplitter(std::span(&pattern, 1));
+    refuse(absl::StrCat("--pattern: no pattern is called \"", name,
+                        "\". Known: ", wellKnownPatternNames(dialect), "."));
+  return createWellKnownSplitter(std::span(&pattern, 1), dialect);
 }
 
 void checkOptions(const TrainTokenizerOptions &options) {
@@ -107,7 +109,7 @@ void addDataTrainTokenizer(CLI::App &data) {
       ->capture_default_str();
   command->add_option("--special-token", options->specialTokens, "Names of the first tokens, in this order")
       ->capture_default_str();
-  command->add_option("--pattern", options->pattern, "How text is split: " + wellKnownPatternNames())
+  command->add_option("--pattern", options->pattern, "How text is split: " + wellKnownPatternNames(dialect))
       ->capture_default_str();
   command->add_option("--json-key", options->jsonKey, "The key of the text in a JSONL line")
       ->capture_default_str();

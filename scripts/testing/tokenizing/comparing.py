@@ -135,7 +135,12 @@ def differing(judge, texts, mode, sabotage=None):
     if len(ids) != len(texts) or len(decoded) != len(texts):
         return list(range(len(texts)))
     return [number for number, (wantedIds, wantedText) in enumerate(answers)
-            if digest(ids[number]) != wantedIds or digest(asUtf8(decoded[number])) != wantedText]
+            if digest(ids[number]) != wantedIds or not sameText(subject, decoded[number], wantedText)]
+
+
+def sameText(subject, decoded, wanted):
+    """Byte tokens that together are no UTF-8 are U+FFFD each to Hugging Face, and their bytes to weft: nothing to compare."""
+    return digest(asUtf8(decoded)) == wanted or (subject.fallsBack and not isUtf8(decoded))
 
 
 def isUtf8(text):

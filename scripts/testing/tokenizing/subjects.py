@@ -12,8 +12,10 @@ from versions import DASHSCOPE, DEEPSEEK, LITELLM, MISTRAL  # noqa: E402
 
 
 class Subject:
-    def __init__(self, name, path, reference, options=(), keepsBytes=False):
-        self.name, self.path, self.options, self.keepsBytes = name, path, list(options), keepsBytes
+    """`keepsBytes`: bytes that are no UTF-8 come back. `fallsBack`: it has tokens of single bytes beside those of characters."""
+
+    def __init__(self, name, path, reference, options=(), keepsBytes=False, fallsBack=False):
+        self.name, self.path, self.options, self.keepsBytes, self.fallsBack = name, path, list(options), keepsBytes, fallsBack
         self.reference = reference
         self.vocabulary = reference.vocabulary()
         #: Each special token, whole and in pieces.
@@ -51,8 +53,8 @@ def openai(name, file):
     return rankedFile(name, os.path.join(folder, file), references.openaiEncoding(name, folder))
 
 
-def huggingFace(name, path, keepsBytes):
-    return Subject(name, path, references.HuggingFace(path), keepsBytes=keepsBytes)
+def huggingFace(name, path, keepsBytes, fallsBack=False):
+    return Subject(name, path, references.HuggingFace(path), keepsBytes=keepsBytes, fallsBack=fallsBack)
 
 
 def litellmFile(name):
@@ -64,7 +66,7 @@ def mistralFile(name):
 
 
 def sentencePiece(name, path):
-    return Subject(name, path, references.SentencePiece(path))
+    return Subject(name, path, references.SentencePiece(path), fallsBack=True)
 
 
 def subjectMakers(sources):
@@ -83,9 +85,10 @@ def subjectMakers(sources):
         "mistral-v7": lambda: sentencePiece("mistral-v7", mistralFile("mistral_instruct_tokenizer_241114.model.v7")),
         "tekken": lambda: Subject("tekken", mistralFile("tekken_240911.json"), references.Tekken(mistralFile("tekken_240911.json")), keepsBytes=True),
     }
-    normalizing = ("qwen2", "digits", "added-flags", "llama2", "gemma", "metaspace-first")
+    byCharacter = ("llama2", "gemma", "metaspace-first")
+    changing = ("qwen2", "digits", "added-flags", *byCharacter)
     for name in trained.HUGGING_FACE:
-        makers["trained-" + name] = lambda name=name: huggingFace("trained-" + name, trained.huggingFaceFile(folder, name, sources), name not in normalizing)
+        makers["trained-" + name] = lambda name=name: huggingFace("trained-" + name, trained.huggingFaceFile(folder, name, sources), name not in changing, name in byCharacter)
     for name in trained.SENTENCE_PIECE:
         makers["trained-sp-" + name] = lambda name=name: sentencePiece("trained-sp-" + name, trained.sentencePieceFile(folder, name, sources))
     return makers

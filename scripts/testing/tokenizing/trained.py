@@ -12,7 +12,7 @@ LLAMA3 = (r"""(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| 
 QWEN2 = (r"""(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+""")
 # Nobody's: GPT-2's with one letter changed, and one with look-around, laziness and a class of its own.
 NEARLY_GPT2 = GPT2.replace("'ll", "'lx")
-ODD = r"""(?<=\d)\p{L}+?(?=e|\b)|\d(?=(?:\d{3})+\b)|[aeiou]{2,}|[^\S\r\n]+|.|\s"""
+ODD = r"""(?<=\d)\p{L}+?(?=e|\b)|\d(?=\d{2,5}\b)|[aeiou]{2,}|[^\S\r\n]+|.|\s"""
 BYTES = pre_tokenizers.ByteLevel.alphabet()
 SPECIALS = ["<unk>", "<s>", "</s>"]
 
@@ -94,7 +94,7 @@ def flags():
     return tokenizer, trainer, added
 
 
-HUGGING_FACE = {"gpt2": gpt2, "llama3": llama3, "qwen2": qwen2, "llama2": llama2, "gemma": gemma, "metaspace-first": metaspaceFirst, "nearly-gpt2": nearlyGpt2, "odd-split": odd, "digits": digits,
+HUGGING_FACE = {"gpt2": gpt2, "llama3": llama3, "qwen2": qwen2, "llama2": llama2, "gemma": gemma, "metaspace-first": metaspaceFirst, "nearly-gpt2": nearlyGpt2, "odd-pattern": odd, "digits": digits,
                 "added-flags": flags}
 SENTENCE_PIECE = {
     "bpe": {"model_type": "bpe", "byte_fallback": True, "normalization_rule_name": "identity", "remove_extra_whitespaces": False, "split_digits": True},

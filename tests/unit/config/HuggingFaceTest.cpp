@@ -141,10 +141,9 @@ TEST_F(HuggingFace, FeaturesThatAreOffPass) {
 }
 
 TEST_F(HuggingFace, WhatMayChangeTheModelIsRefused) {
-  EXPECT_EQ(
-      errorOf(load(withLine("\"sliding_window\": 4096"))),
-      "config.json:3: model.sliding_window: the family llama has no such key (got 4096); mistral, qwen2 "
-      "have it. Works: without it.");
+  EXPECT_EQ(errorOf(load(withLine("\"sliding_window\": 4096"))),
+            "config.json:3: model.sliding_window: the family llama has no such key (got 4096); mistral, "
+            "qwen2, qwen3, gemma2, gemma3_text have it. Works: without it.");
   EXPECT_EQ(errorOf(load(withLine("\"partial_rotary_factor\": 0.5"))),
             "config.json:3: model.partial_rotary_factor: this feature is not supported (got 0.5). Works: 1, "
             "which is "
@@ -156,7 +155,8 @@ TEST_F(HuggingFace, WhatMayChangeTheModelIsRefused) {
             "default, linear, "
             "llama3, yarn.");
   EXPECT_EQ(errorOf(load("{\"model_type\": \"mixtral\"}")),
-            "config.json:1: model.family: no such choice: the text \"mixtral\". Works: llama, "
+            "config.json:1: model.family: no such choice: the text \"mixtral\". Did you mean mistral? Works: "
+            "llama, "
             "mistral, qwen2, qwen3, gemma2, gemma3_text, olmo2, gpt2.");
 }
 

@@ -1,6 +1,6 @@
 //===- TensorBoardWriterTest.cpp - Event files, parsed back ---------------===//
 #include "runtime/metrics/TensorBoardWriter.h"
-#include "runtime/metrics/TensorBoardEvent.pb.h"
+#include "TensorBoardEvent.pb.h"
 #include "runtime/metrics/TfRecord.h"
 
 #include "SampleMetrics.h"

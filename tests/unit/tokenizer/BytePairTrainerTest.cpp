@@ -11,8 +11,9 @@ namespace weft {
 namespace {
 
 TrainedVocabulary train(const std::vector<std::string> &texts, const BytePairTrainerOptions &options) {
-  const std::string pattern(wellKnownPattern("gpt2"));
-  const std::unique_ptr<Splitter> splitter = createWellKnownSplitter(std::span(&pattern, 1));
+  const std::string pattern(wellKnownPattern("gpt2", RegexDialect::Oniguruma));
+  const std::unique_ptr<Splitter> splitter =
+      createWellKnownSplitter(std::span(&pattern, 1), RegexDialect::Oniguruma);
   PieceCounts counts(*splitter);
   for (const std::string &text : texts)
     EXPECT_TRUE(counts.add(text).ok());

@@ -9,8 +9,8 @@ namespace weft {
 namespace {
 
 std::unique_ptr<Splitter> named(std::string_view name) {
-  const std::string pattern(wellKnownPattern(name));
-  return createWellKnownSplitter(std::span(&pattern, 1));
+  const std::string pattern(wellKnownPattern(name, RegexDialect::Rust));
+  return createWellKnownSplitter(std::span(&pattern, 1), RegexDialect::Rust);
 }
 
 /// The pieces, joined by |.
@@ -63,10 +63,18 @@ TEST(Splitter, AByteThatIsNoUtf8IsASymbolAndStays) {
 }
 
 TEST(Splitter, APatternThatIsSpelledOtherwiseIsNotWellKnown) {
-  std::string pattern(wellKnownPattern("cl100k"));
+  std::string pattern(wellKnownPattern("cl100k", RegexDialect::Rust));
   pattern.back() = 'S';
-  EXPECT_EQ(createWellKnownSplitter(std::span(&pattern, 1)), nullptr);
-  EXPECT_TRUE(wellKnownPattern("cl100").empty());
+  EXPECT_EQ(createWellKnownSplitter(std::span(&pattern, 1), RegexDialect::Rust), nullptr);
+  EXPECT_TRUE(wellKnownPattern("cl100", RegexDialect::Rust).empty());
+}
+
+TEST(Splitter, WhatMeansSomethingElseToOnigurumaIsNotWellKnownThere) {
+  // {1,3}+ is possessive to Rust's engine, and any number of numbers to Oniguruma in Ruby's syntax.
+  const std::string pattern(wellKnownPattern("cl100k", RegexDialect::Rust));
+  EXPECT_EQ(createWellKnownSplitter(std::span(&pattern, 1), RegexDialect::Oniguruma), nullptr);
+  EXPECT_TRUE(wellKnownPattern("cl100k", RegexDialect::Oniguruma).empty());
+  EXPECT_EQ(wellKnownPatternNames(RegexDialect::Oniguruma), "gpt2, llama3, qwen2, o200k, tekken");
 }
 
 TEST(Splitter, PiecesOfAnIndependentPrefixAreThoseOfTheWholeText) {
