@@ -22,8 +22,8 @@ namespace weft {
 ///
 ///   6 (P - E) + 12 H D (K1 + ... + KL)
 ///
-/// P: trainable elements in matrices, biases not counted; E: those that are looked up, which is no product: the
-/// token embedding unless it is also the output layer. The second term is attention in H heads of D: two
+/// P: trainable elements in matrices, biases not counted; E: those that are looked up, which is no product:
+/// the token embedding unless it is also the output layer. The second term is attention in H heads of D: two
 /// products of 2 H D operations with each key that a query sees, three times for forward and backward. K is
 /// their average in a layer: T/2 of T tokens under the causal mask, W - W^2 / 2T in a window of W. None for a
 /// program written by hand: its attention is not known.
