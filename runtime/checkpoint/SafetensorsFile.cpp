@@ -83,7 +83,8 @@ absl::StatusOr<SafetensorsWriter> SafetensorsWriter::create(FileSystem &files, c
   return writer;
 }
 
-absl::StatusOr<uint64_t> SafetensorsWriter::write(std::span<const std::byte> data) {
+absl::StatusOr<uint64_t> SafetensorsWriter::write(std::span<const std::byte> data,
+                                                  const std::atomic<bool> *stop) {
   if (next == header.entries.size())
     return absl::FailedPreconditionError(absl::StrCat(path, ": every tensor was written already"));
   const SafetensorsEntry &entry = header.entries[next];
@@ -93,6 +94,8 @@ absl::StatusOr<uint64_t> SafetensorsWriter::write(std::span<const std::byte> dat
                                                    " were given"));
   Checksum checksum;
   for (size_t at = 0; at < data.size(); at += kChecksumStretch) {
+    if (stop != nullptr && *stop)
+      return absl::CancelledError(absl::StrCat(path, ": given up before all was written"));
     const std::span<const std::byte> part = data.subspan(at, std::min(kChecksumStretch, data.size() - at));
     checksum.update(part.data(), part.size());
     if (absl::Status status = file.append(part.data(), part.size()); !status.ok())

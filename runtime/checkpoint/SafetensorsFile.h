@@ -13,6 +13,7 @@
 
 #include "absl/container/flat_hash_map.h"
 
+#include <atomic>
 #include <span>
 
 namespace weft::checkpoint {
@@ -53,8 +54,8 @@ public:
   const std::vector<SafetensorsEntry> &entries() const { return header.entries; }
   /// The file's final size.
   int64_t bytes() const { return header.dataEnd; }
-  /// Writes all bytes of the next entry; returns their XXH64.
-  absl::StatusOr<uint64_t> write(std::span<const std::byte> data);
+  /// Writes all bytes of the next entry; returns their XXH64. Cancelled once `stop` is true.
+  absl::StatusOr<uint64_t> write(std::span<const std::byte> data, const std::atomic<bool> *stop = nullptr);
   /// Returns once all is on the disk. Every entry must have been written.
   absl::Status finish();
 
