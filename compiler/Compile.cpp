@@ -58,6 +58,23 @@ void readComposites(ModuleOp module, std::map<std::string, CompositeCount> &coun
 }
 } // namespace
 
+/// Room for a copy of the variables, behind all that programs use: who never saves does not touch it.
+static void addSnapshots(Compiled &compiled) {
+  for (size_t index = 0; index < compiled.parts.size(); ++index) {
+    MemoryPlan &plan = compiled.parts[index].memory;
+    uint64_t bytes = 0;
+    for (const MemoryBase &base : plan.bases)
+      bytes += base.kind == BaseKind::Parameters ? base.bytes() : 0;
+    if (bytes == 0)
+      continue;
+    const std::string name = "what is saved while training goes on";
+    plan.bases.push_back({"snapshot", BaseKind::Snapshot, 1, bytes});
+    plan.rows.push_back({"snapshot", name, bytes});
+    compiled.memory[index].rows.push_back({"snapshot", name, static_cast<int64_t>(bytes)});
+    compiled.memory[index].peakBytes += static_cast<int64_t>(bytes);
+  }
+}
+
 absl::StatusOr<Compiled> compileJob(const Config &config, const std::string &resolvedConfig,
                                     const CompileOptions &options) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
@@ -91,6 +108,8 @@ absl::StatusOr<Compiled> compileJob(const Config &config, const std::string &res
     compiled.memory.push_back(reportMemory(own));
     readComposites(own, compiled.composites);
   }
+  if (config.checkpoint.takesSnapshots())
+    addSnapshots(compiled);
   const SharedText sharedConfig = resolvedConfig;
   for (Executable &part : compiled.parts) {
     part.config = sharedConfig;

@@ -18,8 +18,9 @@ std::string mebibytes(int64_t bytes) {
   return absl::StrFormat("%.1f MiB", static_cast<double>(bytes) / (1 << 20));
 }
 
-constexpr const char *kCategories[] = {"parameters",  "optimizer",  "gradients", "prepared",  "cache",
-                                       "activations", "workspaces", "inputs",    "constants", "other"};
+constexpr const char *kCategories[] = {"parameters", "optimizer",   "gradients",  "prepared",
+                                       "cache",      "activations", "workspaces", "snapshot",
+                                       "inputs",     "constants",   "other"};
 
 /// One way to need less memory: what to write in the config, and the config with it.
 struct Change {
@@ -50,6 +51,8 @@ std::vector<Change> possibleChanges(const Config &config) {
     add("train.reduction: fast", [](Config &c) { c.train.reduction = ReductionKind::Fast; });
   if (config.optimizer.kind == OptimizerKind::Adamw)
     add("optimizer.kind: lion", [](Config &c) { c.optimizer.kind = OptimizerKind::Lion; });
+  if (config.checkpoint.takesSnapshots())
+    add("checkpoint.asynchronous: false", [](Config &c) { c.checkpoint.asynchronous = false; });
   for (int64_t level = parallel.zero + 1; parallel.dataShard * parallel.context.size > 1 && level <= 3;
        ++level)
     add(absl::StrCat("parallel.zero: ", level), [&](Config &c) { c.parallel.zero = level; });

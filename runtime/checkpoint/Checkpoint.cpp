@@ -1,32 +1,21 @@
 //===- Checkpoint.cpp - A saved checkpoint, open for reading --------------===//
 //
-// Pieces are read and hashed stretch by stretch while these are in the cache: straight into the caller's
-// memory where a piece is all that is wanted, else through a buffer of one stretch. `verify` maps each file
-// and hashes it in place.
+// What there is comes from the manifest alone; `verify` maps each file and hashes it in place.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/checkpoint/Checkpoint.h"
 #include "runtime/checkpoint/Checksum.h"
 #include "runtime/checkpoint/FileOperations.h"
+#include "runtime/checkpoint/ReadPieces.h"
 #include "runtime/checkpoint/SafetensorsFile.h"
 #include "runtime/support/ExitCode.h"
 
 #include "absl/strings/str_cat.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace weft::checkpoint {
 namespace {
-absl::Status damaged(const std::string &file, const TensorRecord &tensor, const PieceRecord &piece,
-                     uint64_t found) {
-  return absl::DataLossError(
-      absl::StrCat(file, ": tensor '", tensor.name, "' is damaged: its checksum is ", checksumText(found),
-                   ", ", checksumText(piece.checksum),
-                   " was saved. Use another checkpoint (move this folder away to go on from "
-                   "the one before it)."));
-}
-
 /// The manifest's pieces that lie in a file, with their tensors.
 std::vector<std::pair<const TensorRecord *, const PieceRecord *>> piecesIn(const std::string &file,
                                                                            const Manifest &manifest) {
@@ -86,105 +75,46 @@ absl::Status Checkpoint::checkTensors(const std::vector<std::pair<std::string, T
   return withExitCode(absl::FailedPreconditionError(text), ExitCode::Checkpoint);
 }
 
-/// Copies of a piece that is read stretch by stretch what a slice needs of it.
-class PieceCopier {
-public:
-  PieceCopier(const TensorRecord &tensor, const PieceRecord &piece, const Slice &slice,
-              const std::vector<int64_t> &memory, std::byte *into)
-      : walk(byteSize(tensor.type.dtype), intersection(piece.slice, slice).size,
-             placeIn(piece.slice, piece.slice.size, intersection(piece.slice, slice)),
-             placeIn(slice, memory, intersection(piece.slice, slice))),
-        into(into), more(walk.next(run)) {}
-
-  /// Takes the bytes of the piece from `begin` on; `part`s come in order.
-  void take(int64_t begin, std::span<const std::byte> part) {
-    const int64_t end = begin + static_cast<int64_t>(part.size());
-    while (more && run.from < end) {
-      const int64_t bytes = std::min(run.bytes, end - run.from);
-      std::memcpy(into + run.to, part.data() + (run.from - begin), static_cast<size_t>(bytes));
-      if (bytes == run.bytes) {
-        more = walk.next(run);
-        continue;
-      }
-      run = {run.from + bytes, run.to + bytes, run.bytes - bytes};
-    }
-  }
-
-private:
-  static BoxPlace placeIn(const Slice &holder, const std::vector<int64_t> &shape, const Slice &box) {
-    BoxPlace place{shape, {}};
-    for (size_t d = 0; d < shape.size(); ++d)
-      place.offset.push_back(box.offset[d] - holder.offset[d]);
-    return place;
-  }
-
-  BoxWalk walk;
-  std::byte *into;
-  BoxWalk::Run run;
-  bool more;
-};
-
-absl::Status Checkpoint::readPiece(const TensorRecord &tensor, const PieceRecord &piece, const Slice &slice,
-                                   const std::vector<int64_t> &memory, std::span<std::byte> into) const {
-  const std::string path = absl::StrCat(this->path, "/", piece.file);
-  absl::StatusOr<InputFile> file = InputFile::open(*system, path);
-  if (!file.ok())
-    return file.status();
-  const size_t bytes = static_cast<size_t>(piece.end - piece.begin);
-  // A piece that is all that is wanted goes straight to its place.
-  const bool straight = piece.slice == slice && memory == slice.size;
-  std::vector<std::byte> buffer(straight ? 0 : std::min(kChecksumStretch, bytes));
-  PieceCopier copier(tensor, piece, slice, memory, into.data());
-  Checksum checksum;
-  for (size_t at = 0; at < bytes; at += kChecksumStretch) {
-    const size_t length = std::min(kChecksumStretch, bytes - at);
-    const std::span<std::byte> part = straight ? into.subspan(at, length) : std::span(buffer).first(length);
-    if (absl::Status status = file->read(piece.begin + static_cast<int64_t>(at), part.data(), part.size());
-        !status.ok())
-      return status;
-    checksum.update(part.data(), part.size());
-    if (!straight)
-      copier.take(static_cast<int64_t>(at), part);
-  }
-  return checksum.value() == piece.checksum ? absl::OkStatus()
-                                            : damaged(path, tensor, piece, checksum.value());
-}
-
 absl::Status Checkpoint::read(const std::string &name, std::span<std::byte> into) const {
-  return withExitCode(readParts(name, nullptr, nullptr, into), ExitCode::Checkpoint);
+  const TensorRecord *tensor = find(name);
+  const std::vector<int64_t> shape = tensor ? tensor->type.shape : std::vector<int64_t>();
+  return readSlices({{name, wholeSlice(shape), shape, into}}, 1);
 }
 
 absl::Status Checkpoint::readSlice(const std::string &name, const Slice &slice,
                                    const std::vector<int64_t> &memory, std::span<std::byte> into) const {
-  return withExitCode(readParts(name, &slice, &memory, into), ExitCode::Checkpoint);
+  return readSlices({{name, slice, memory, into}}, 1);
 }
 
-/// Of a slice of the tensor, or of all of it where there is none.
-absl::Status Checkpoint::readParts(const std::string &name, const Slice *slice,
-                                   const std::vector<int64_t> *memory, std::span<std::byte> into) const {
-  const TensorRecord *tensor = find(name);
-  if (!tensor)
-    return absl::NotFoundError(absl::StrCat(path, ": no tensor '", name,
-                                            "' in this checkpoint. `weft ckpt inspect` lists those it has."));
-  const Slice whole = wholeSlice(tensor->type.shape);
-  const Slice &wanted = slice ? *slice : whole;
-  const std::vector<int64_t> &shape = memory ? *memory : whole.size;
-  if (std::string problem = checkInside(whole.size, wanted); !problem.empty())
-    return absl::InvalidArgumentError(absl::StrCat(path, ": tensor '", name, "': ", problem));
-  if (std::string problem = checkInside(shape, {std::vector<int64_t>(shape.size(), 0), wanted.size});
-      !problem.empty())
-    return absl::InvalidArgumentError(absl::StrCat(path, ": tensor '", name, "': slice ", wanted.str(),
-                                                   " is larger than the memory for it"));
-  const int64_t bytes = TensorType{tensor->type.dtype, shape}.bytes();
-  if (static_cast<int64_t>(into.size()) != bytes)
-    return absl::InvalidArgumentError(absl::StrCat(path, ": tensor '", name, "' has ", bytes,
-                                                   " bytes, room for ", into.size(), " was given"));
-  for (const PieceRecord &piece : tensor->pieces) {
-    if (intersection(piece.slice, wanted).elements() == 0)
-      continue;
-    if (absl::Status status = readPiece(*tensor, piece, wanted, shape, into); !status.ok())
-      return status;
+absl::Status Checkpoint::readSlices(const std::vector<SliceRequest> &requests, int threads) const {
+  std::vector<PieceRead> reads;
+  for (const SliceRequest &wanted : requests) {
+    if (absl::Status status = checkRequest(wanted); !status.ok())
+      return withExitCode(status, ExitCode::Checkpoint);
+    const TensorRecord &tensor = *find(wanted.name);
+    for (const PieceRecord &piece : tensor.pieces)
+      if (intersection(piece.slice, wanted.slice).elements() > 0)
+        reads.push_back({&tensor, &piece, &wanted});
   }
+  return withExitCode(readPieces(*system, path, std::move(reads), threads), ExitCode::Checkpoint);
+}
+
+absl::Status Checkpoint::checkRequest(const SliceRequest &wanted) const {
+  const TensorRecord *tensor = find(wanted.name);
+  if (!tensor)
+    return absl::NotFoundError(absl::StrCat(path, ": no tensor '", wanted.name,
+                                            "' in this checkpoint. `weft ckpt inspect` lists those it has."));
+  const std::string what = absl::StrCat(path, ": tensor '", wanted.name, "'");
+  if (std::string problem = checkInside(tensor->type.shape, wanted.slice); !problem.empty())
+    return absl::InvalidArgumentError(absl::StrCat(what, ": ", problem));
+  const Slice front{std::vector<int64_t>(wanted.memory.size(), 0), wanted.slice.size};
+  if (std::string problem = checkInside(wanted.memory, front); !problem.empty())
+    return absl::InvalidArgumentError(
+        absl::StrCat(what, ": slice ", wanted.slice.str(), " is larger than the memory for it"));
+  const int64_t bytes = TensorType{tensor->type.dtype, wanted.memory}.bytes();
+  if (static_cast<int64_t>(wanted.into.size()) != bytes)
+    return absl::InvalidArgumentError(
+        absl::StrCat(what, " has ", bytes, " bytes, room for ", wanted.into.size(), " was given"));
   return absl::OkStatus();
 }
 
@@ -211,7 +141,7 @@ void Checkpoint::verifyFile(const FileRecord &record, std::vector<std::string> &
     const std::span<const std::byte> bytes = file->bytes(*entry);
     checksum.update(bytes.data(), bytes.size());
     if (checksum.value() != piece->checksum)
-      problems.emplace_back(damaged(name, *tensor, *piece, checksum.value()).message());
+      problems.emplace_back(damagedPiece(name, *tensor, *piece, checksum.value()).message());
   }
 }
 

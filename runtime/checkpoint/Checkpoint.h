@@ -23,6 +23,15 @@
 
 namespace weft::checkpoint {
 
+/// A slice of a saved tensor, and its place: the front corner of a dense tensor of shape `memory`, which in
+/// no dimension is smaller. `into` is exactly as large as that tensor.
+struct SliceRequest {
+  std::string name;
+  Slice slice;
+  std::vector<int64_t> memory;
+  std::span<std::byte> into;
+};
+
 class Checkpoint {
 public:
   /// The folder, as it was given to openCheckpoint.
@@ -50,16 +59,16 @@ public:
   absl::Status readSlice(const std::string &name, const Slice &slice, const std::vector<int64_t> &memory,
                          std::span<std::byte> into) const;
 
+  /// The same of several slices, whose places share no memory, by this many threads together.
+  absl::Status readSlices(const std::vector<SliceRequest> &requests, int threads) const;
+
   /// Reads every byte: each file's header against the manifest and each checksum. One line for each problem.
   std::vector<std::string> verify() const;
 
 private:
   friend absl::StatusOr<Checkpoint> openCheckpoint(const std::string &, FileSystem &);
   Checkpoint(std::string path, FileSystem &system, Manifest contents);
-  absl::Status readParts(const std::string &name, const Slice *slice, const std::vector<int64_t> *memory,
-                         std::span<std::byte> into) const;
-  absl::Status readPiece(const TensorRecord &tensor, const PieceRecord &piece, const Slice &slice,
-                         const std::vector<int64_t> &memory, std::span<std::byte> into) const;
+  absl::Status checkRequest(const SliceRequest &wanted) const;
   void verifyFile(const FileRecord &file, std::vector<std::string> &problems) const;
 
   std::string path;

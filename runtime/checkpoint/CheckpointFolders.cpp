@@ -163,7 +163,8 @@ absl::StatusOr<std::vector<std::string>> cleanLeftovers(const std::string &check
   return removed;
 }
 
-absl::Status keepLatest(const std::string &checkpoints, int64_t saved, int64_t count, FileSystem &files) {
+absl::Status keepLatest(const std::string &checkpoints, int64_t saved, int64_t count, int64_t every,
+                        FileSystem &files) {
   if (count <= 0)
     return absl::OkStatus();
   absl::StatusOr<std::vector<int64_t>> steps = stepsWith("", checkpoints, files);
@@ -173,9 +174,12 @@ absl::Status keepLatest(const std::string &checkpoints, int64_t saved, int64_t c
   for (int64_t step : *steps)
     if (step < saved && openStep(checkpoints, step, files).ok())
       whole.push_back(step);
-  for (size_t i = 0; i + static_cast<size_t>(count) - 1 < whole.size(); ++i)
+  for (size_t i = 0; i + static_cast<size_t>(count) - 1 < whole.size(); ++i) {
+    if (every > 0 && whole[i] % every == 0)
+      continue;
     if (absl::Status status = deleteStep(checkpoints, whole[i], files); !status.ok())
       return status;
+  }
   return absl::OkStatus();
 }
 

@@ -51,9 +51,10 @@ absl::StatusOr<Checkpoint> openMeant(const std::string &path, std::vector<std::s
 absl::StatusOr<std::vector<std::string>> cleanLeftovers(const std::string &checkpoints,
                                                         FileSystem &files = systemFiles());
 
-/// Deletes whole checkpoints older than `saved`, oldest first, until with it `count` are left; 0 deletes
-/// none. Broken ones are left for a person to look at.
-absl::Status keepLatest(const std::string &checkpoints, int64_t saved, int64_t count,
+/// Deletes whole checkpoints older than `saved`, oldest first, until with it the newest `count` are left, and
+/// those whose step is a multiple of `every`; a count of 0 deletes none, an `every` of 0 keeps none. Broken
+/// ones are left for a person to look at.
+absl::Status keepLatest(const std::string &checkpoints, int64_t saved, int64_t count, int64_t every,
                         FileSystem &files = systemFiles());
 
 } // namespace weft::checkpoint

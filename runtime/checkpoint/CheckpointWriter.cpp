@@ -131,7 +131,8 @@ absl::StatusOr<std::string> beginSave(const std::string &checkpoints, int64_t st
 }
 
 absl::StatusOr<RankRecord> writeRank(const std::string &temporary, int64_t rank,
-                                     const std::vector<TensorView> &tensors, FileSystem &files) {
+                                     const std::vector<TensorView> &tensors, FileSystem &files,
+                                     const std::atomic<bool> *stop) {
   std::vector<SafetensorsEntry> entries;
   absl::flat_hash_map<std::string, const TensorView *> views;
   for (const TensorView &tensor : tensors) {
@@ -150,7 +151,7 @@ absl::StatusOr<RankRecord> writeRank(const std::string &temporary, int64_t rank,
   std::vector<std::byte> buffer;
   for (const SafetensorsEntry &entry : file->entries()) {
     const TensorView &view = *views.at(entry.name);
-    absl::StatusOr<uint64_t> checksum = file->write(denseBytes(view, buffer));
+    absl::StatusOr<uint64_t> checksum = file->write(denseBytes(view, buffer), stop);
     if (!checksum.ok())
       return checksum.status();
     const PieceRecord piece{name, sliceOf(view), entry.begin, entry.end, *checksum};
@@ -189,7 +190,7 @@ absl::Status commitSaveAs(const std::string &temporary, const std::string &final
 }
 
 absl::Status removeOlder(const std::string &checkpoints, int64_t step, const SaveOptions &options) {
-  absl::Status status = keepLatest(checkpoints, step, options.keepLatest, *options.files);
+  absl::Status status = keepLatest(checkpoints, step, options.keepLatest, options.keepEvery, *options.files);
   if (status.ok())
     return status;
   return absl::Status(

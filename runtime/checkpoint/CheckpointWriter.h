@@ -15,6 +15,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 
+#include <atomic>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,6 +43,8 @@ struct SaveOptions {
   /// After the save, this many checkpoints stay: the new one and the newest before it. 0 keeps all.
   int64_t keepLatest = 0;
   FileSystem *files = &systemFiles();
+  /// Checkpoints whose step is a multiple of this stay, too; 0: none for that.
+  int64_t keepEvery = 0;
 };
 
 /// Saves all tensors of a program on one rank as `checkpoints`/step-N, N = state.step. When it returns OK,
@@ -55,8 +58,10 @@ absl::Status saveCheckpoint(const std::string &checkpoints, const CheckpointStat
 /// its path; it fails early when the disk has fewer than `bytes` free.
 absl::StatusOr<std::string> beginSave(const std::string &checkpoints, int64_t step, int64_t bytes,
                                       FileSystem &files);
+/// Cancelled once `stop`, which another thread may set, is true.
 absl::StatusOr<RankRecord> writeRank(const std::string &temporary, int64_t rank,
-                                     const std::vector<TensorView> &tensors, FileSystem &files);
+                                     const std::vector<TensorView> &tensors, FileSystem &files,
+                                     const std::atomic<bool> *stop = nullptr);
 /// Writes the manifest and gives the folder its name.
 absl::Status commitSave(const std::string &temporary, const CheckpointState &state,
                         const std::vector<RankRecord> &ranks, FileSystem &files);

@@ -98,22 +98,25 @@ absl::Status SafetensorsWriter::wrongSize(int64_t given) const {
                                                  entry.end - entry.begin, " bytes, ", given, " were given"));
 }
 
-absl::StatusOr<uint64_t> SafetensorsWriter::write(std::span<const std::byte> data) {
+absl::StatusOr<uint64_t> SafetensorsWriter::write(std::span<const std::byte> data,
+                                                  const std::atomic<bool> *stop) {
   if (absl::Status status = checkNext(); !status.ok())
     return status;
   if (written + static_cast<int64_t>(data.size()) != nextBytes())
     return wrongSize(written + static_cast<int64_t>(data.size()));
-  if (absl::Status status = append(data); !status.ok())
+  if (absl::Status status = append(data, stop); !status.ok())
     return status;
   return endEntry();
 }
 
-absl::Status SafetensorsWriter::append(std::span<const std::byte> data) {
+absl::Status SafetensorsWriter::append(std::span<const std::byte> data, const std::atomic<bool> *stop) {
   if (absl::Status status = checkNext(); !status.ok())
     return status;
   if (static_cast<int64_t>(data.size()) > nextBytes() - written)
     return wrongSize(written + static_cast<int64_t>(data.size()));
   for (size_t at = 0; at < data.size(); at += kChecksumStretch) {
+    if (stop != nullptr && *stop)
+      return absl::CancelledError(absl::StrCat(path, ": given up before all was written"));
     const std::span<const std::byte> part = data.subspan(at, std::min(kChecksumStretch, data.size() - at));
     checksum.update(part.data(), part.size());
     if (absl::Status status = file.append(part.data(), part.size()); !status.ok())

@@ -14,6 +14,7 @@
 
 #include "absl/container/flat_hash_map.h"
 
+#include <atomic>
 #include <span>
 
 namespace weft::checkpoint {
@@ -58,10 +59,10 @@ public:
   const std::vector<SafetensorsEntry> &entries() const { return header.entries; }
   /// The file's final size.
   int64_t bytes() const { return header.dataEnd; }
-  /// Writes all bytes of the next entry; returns their XXH64.
-  absl::StatusOr<uint64_t> write(std::span<const std::byte> data);
+  /// Writes all bytes of the next entry; returns their XXH64. Cancelled once `stop` is true.
+  absl::StatusOr<uint64_t> write(std::span<const std::byte> data, const std::atomic<bool> *stop = nullptr);
   /// The same in parts: the next bytes of the next entry, and, when all have come, its end.
-  absl::Status append(std::span<const std::byte> part);
+  absl::Status append(std::span<const std::byte> part, const std::atomic<bool> *stop = nullptr);
   absl::StatusOr<uint64_t> endEntry();
   /// Returns once all is on the disk. Every entry must have been written.
   absl::Status finish();

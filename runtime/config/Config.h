@@ -364,6 +364,13 @@ struct CheckpointConfig {
   int64_t keepLatest = 3;
   /// Absolute path of what a new run's parameters come from, or empty.
   std::string initialLoadPath;
+  /// Checkpoints whose step is a multiple of it stay; 0: none for that.
+  int64_t keepEvery = 0;
+  /// Whether training goes on while a snapshot is written.
+  bool asynchronous = true;
+
+  /// Whether a run saves anything that training does not wait for anyway, as for the last step.
+  bool takesSnapshots() const { return asynchronous && interval > 0; }
 
   bool operator==(const CheckpointConfig &) const = default;
 };

@@ -153,6 +153,17 @@ HostTensor Executor::variable(size_t index) const {
   return view(loaded.variables[index].type, loaded.variables[index].reference, 0);
 }
 
+std::span<std::byte> Executor::snapshot(size_t index) const {
+  const std::vector<MemoryBase> &bases = loaded.memory.bases;
+  const auto found = std::find_if(bases.begin(), bases.end(),
+                                  [](const MemoryBase &base) { return base.kind == BaseKind::Snapshot; });
+  if (found == bases.end())
+    return {};
+  const Variable &variable = loaded.variables[index];
+  return {address({static_cast<uint32_t>(found - bases.begin()), variable.reference.offset}, 0),
+          static_cast<size_t>(variable.type.bytes())};
+}
+
 void Executor::setObserver(CommandObserver newObserver) { observer = std::move(newObserver); }
 
 } // namespace weft

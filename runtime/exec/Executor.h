@@ -90,6 +90,8 @@ public:
   absl::StatusOr<HostTensor> cache(std::string_view name) const;
   /// By index into Executable::variables.
   HostTensor variable(size_t index) const;
+  /// Its place in the snapshot, which no program touches; no bytes where the plan has none.
+  std::span<std::byte> snapshot(size_t index) const;
 
   /// Called after each command, which the executor then waits for. Null (as at first): run() is undisturbed.
   void setObserver(CommandObserver observer);

@@ -5,7 +5,7 @@
 namespace weft {
 namespace {
 constexpr std::array<std::string_view, kBaseKinds> kBaseKindNames = {
-    "constants", "parameters", "inputs", "step", "slots", "scratch", "workspace"};
+    "constants", "parameters", "inputs", "step", "slots", "scratch", "workspace", "snapshot"};
 
 struct InitializerRow {
   std::string_view name;

@@ -52,8 +52,9 @@ enum class BaseKind : uint8_t {
   Slots = 4,      ///< lives through one microbatch, over several actions (boundary, F->B, ... slots)
   Scratch = 5,    ///< lives inside one action
   Workspace = 6,  ///< kernels' workspaces: lives inside one command
+  Snapshot = 7, ///< the variables of one step, laid out as in Parameters, while they are saved; no command's
 };
-inline constexpr uint8_t kBaseKinds = 7;
+inline constexpr uint8_t kBaseKinds = 8;
 std::string_view name(BaseKind kind);
 
 struct MemoryBase {
@@ -74,9 +75,8 @@ struct MemoryBase {
 
 /// One row of the table that people read (`--explain memory`).
 struct MemoryRow {
-  std::string
-      category;     ///< parameters, gradients, optimizer, activations, workspaces, inputs, communication, ...
-  std::string name; ///< which of them: a parameter group, the op that holds it
+  std::string category; ///< parameters, gradients, optimizer, activations, workspaces, snapshot, inputs, ...
+  std::string name;     ///< which of them: a parameter group, the op that holds it
   uint64_t bytes = 0;
   bool outsideArena = false; ///< memory that a library allocates by itself (oneDNN's packing buffers)
   bool operator==(const MemoryRow &) const = default;

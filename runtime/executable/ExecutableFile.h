@@ -24,8 +24,9 @@
 namespace weft {
 
 /// Raised when the meaning of the format changes. This build reads versions 1 to kFormatVersion. A file is of
-/// the lowest version whose readers see all of it: of 2 if it has several parts, or bases within others.
-inline constexpr uint32_t kFormatVersion = 2;
+/// the lowest version whose readers see all of it: of 2 if it has several parts, or bases within others; of 3
+/// if it has a snapshot.
+inline constexpr uint32_t kFormatVersion = 3;
 
 /// The bytes of a file that holds the parts of a job. Fails as verify() does: what cannot be run is not
 /// written either. ResourceExhausted when the structure would pass FlatBuffers' 2^31 - 1 bytes.

@@ -93,6 +93,27 @@ absl::Status verifyWithin(const MemoryPlan &plan, const MemoryBase &base) {
   return absl::OkStatus();
 }
 
+/// A snapshot has the layout of the parameters, so there is one of each.
+absl::Status verifySnapshot(const MemoryPlan &plan) {
+  const MemoryBase *snapshot = nullptr;
+  uint64_t parameters = 0, bases = 0;
+  for (const MemoryBase &base : plan.bases) {
+    if (base.kind == BaseKind::Parameters) {
+      parameters = base.bytes();
+      ++bases;
+    }
+    if (base.kind != BaseKind::Snapshot)
+      continue;
+    if (snapshot != nullptr)
+      return broken("base '", base.name, "': a second snapshot beside '", snapshot->name, "'");
+    snapshot = &base;
+  }
+  if (snapshot != nullptr && (bases != 1 || snapshot->bytes() != parameters))
+    return broken("base '", snapshot->name, "': ", snapshot->bytes(),
+                  " bytes, and the one base of parameters that it is a copy of would have ", parameters);
+  return absl::OkStatus();
+}
+
 absl::Status verifyMemory(const MemoryPlan &plan) {
   absl::flat_hash_set<std::string> names;
   uint64_t total = 0;
@@ -108,6 +129,8 @@ absl::Status verifyMemory(const MemoryPlan &plan) {
   for (const MemoryBase &base : plan.bases)
     if (absl::Status status = verifyWithin(plan, base); !status.ok())
       return status;
+  if (absl::Status status = verifySnapshot(plan); !status.ok())
+    return status;
   uint64_t inside = 0, outside = 0;
   for (const MemoryRow &row : plan.rows) {
     uint64_t &sum = row.outsideArena ? outside : inside;

@@ -92,7 +92,8 @@ absl::Status ProgramVerifier::verifyOutputs() const {
     if (absl::Status status = checkRange(plan, range, false); !status.ok())
       return broken(what, ": ", status.message());
     BaseKind kind = kindOf(range);
-    if (kind == BaseKind::Slots || kind == BaseKind::Scratch || kind == BaseKind::Workspace)
+    if (kind == BaseKind::Slots || kind == BaseKind::Scratch || kind == BaseKind::Workspace ||
+        kind == BaseKind::Snapshot)
       return broken(what, ": base '", baseNameOf(range), "' is of kind ", std::string(name(kind)),
                     ", which does not live to the end of the program");
   }
@@ -188,6 +189,8 @@ absl::Status ProgramVerifier::verifyMemoryUse(const Command &command, bool perMi
     Range range{program.arguments[command.firstArgument + i],
                 isLaunch ? kernelBytes[command.kernel][i] : command.copyBytes};
     absl::Status status = checkRange(plan, range, perMicrobatch);
+    if (status.ok() && kindOf(range) == BaseKind::Snapshot)
+      status = broken("base '", baseNameOf(range), "' is of kind snapshot, which no command uses");
     if (status.ok() && isResult &&
         (kindOf(range) == BaseKind::Constants || kindOf(range) == BaseKind::Inputs))
       status = broken("base '", baseNameOf(range), "' is of kind ", std::string(name(kindOf(range))),
@@ -203,7 +206,7 @@ absl::Status ProgramVerifier::verifyMemoryUse(const Command &command, bool perMi
   if (absl::Status status = checkRange(plan, range, perMicrobatch); !status.ok())
     return broken(", workspace: ", status.message());
   if (kindOf(range) == BaseKind::Constants || kindOf(range) == BaseKind::Inputs ||
-      kindOf(range) == BaseKind::Parameters)
+      kindOf(range) == BaseKind::Parameters || kindOf(range) == BaseKind::Snapshot)
     return broken(", workspace: base '", baseNameOf(range), "' is of kind ", std::string(name(kindOf(range))),
                   ", which holds no workspace");
   ranges.push_back(range);

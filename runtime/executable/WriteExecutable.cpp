@@ -285,11 +285,16 @@ uint64_t structureBound(const std::vector<Executable> &parts) {
   return bytes;
 }
 
-/// Whether builds of format version 1 read all of it: one part, whose bases all have room of their own.
-bool isOfFirstVersion(const std::vector<Executable> &parts) {
-  const std::vector<MemoryBase> &bases = parts.front().memory.bases;
-  return parts.size() == 1 &&
-         std::all_of(bases.begin(), bases.end(), [](const MemoryBase &base) { return base.within == kNone; });
+/// The first format version whose builds read all of it.
+uint32_t versionOf(const std::vector<Executable> &parts) {
+  constexpr uint32_t first = 1, withParts = 2, withSnapshots = 3;
+  uint32_t version = parts.size() == 1 ? first : withParts;
+  for (const Executable &part : parts)
+    for (const MemoryBase &base : part.memory.bases)
+      version = std::max(version, base.kind == BaseKind::Snapshot ? withSnapshots
+                                  : base.within != kNone          ? withParts
+                                                                  : first);
+  return version;
 }
 
 absl::Status writeAndSync(int descriptor, std::string_view bytes) {
@@ -328,7 +333,7 @@ absl::StatusOr<std::string> serializeExecutables(const std::vector<Executable> &
   buildStructure(builder, parts, blobs);
 
   std::memcpy(header.magic, kMagic, sizeof(kMagic));
-  header.formatVersion = isOfFirstVersion(parts) ? 1 : kFormatVersion;
+  header.formatVersion = versionOf(parts);
   version.copy(header.weftVersion, sizeof(header.weftVersion) - 1);
   header.structureOffset = kHeaderBytes;
   header.structureBytes = builder.GetSize();

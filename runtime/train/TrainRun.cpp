@@ -27,6 +27,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 
 #include <xxhash.h>
 
@@ -54,6 +55,8 @@ constexpr absl::string_view kRuntimeKeys[] = {"checkpoint.",
                                               "launch.ranks",
                                               "launch.comm",
                                               "launch.check_collectives"};
+/// One among these that the compiler reads: the memory plan has room for a snapshot, or has not.
+constexpr absl::string_view kSnapshotKey = "checkpoint.asynchronous";
 
 /// A run on its way to the trainers of its ranks, as one process sees it.
 struct Job {
@@ -180,7 +183,7 @@ absl::StatusOr<double> measureMachine(const Config &config, const Target &target
 }
 
 /// Fills the variables of a rank; returns how far the run is.
-absl::StatusOr<Progress> loadState(const Job &job, Executor &executor, int rank) {
+absl::StatusOr<Progress> loadState(const Job &job, Executor &executor, int rank, RunLog &log) {
   if (!job.resume) {
     initializeVariables(executor, static_cast<uint64_t>(job.loaded.config.train.seed), rank);
     if (absl::Status status = job.weights ? job.weights->restore(executor, rank) : absl::OkStatus();
@@ -188,8 +191,14 @@ absl::StatusOr<Progress> loadState(const Job &job, Executor &executor, int rank)
       return status;
     return Progress();
   }
+  const auto start = std::chrono::steady_clock::now();
   if (absl::Status status = restoreVariables(executor, *job.resume, false, rank); !status.ok())
     return status;
+  int64_t bytes = 0;
+  for (const Variable &variable : executor.executable().variables)
+    bytes += variable.type.bytes();
+  log.note(absl::StrFormat("read %d bytes of state in %.4f s", bytes,
+                           std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()));
   return savedProgress(*job.resume);
 }
 
@@ -249,7 +258,7 @@ absl::Status trainRank(const TrainRequest &request, const Job &job, const WholeP
   if (!allocated.ok())
     return allocated.status();
   log.line(programLine(whole.peak, whole.planned, *allocated, job.compileSeconds, job.peakFlops));
-  absl::StatusOr<Progress> progress = loadState(job, executor, communicator.rank());
+  absl::StatusOr<Progress> progress = loadState(job, executor, communicator.rank(), log);
   if (!progress.ok())
     return progress.status();
   log.line(absl::StrCat(describeData(job.loaded.config, *job.data), "   ", describeStart(job)));
@@ -267,7 +276,8 @@ absl::Status trainRank(const TrainRequest &request, const Job &job, const WholeP
                          whole.order,
                          whole.isOneProcess,
                          request.profile,
-                         request.stopRequested};
+                         request.stopRequested,
+                         request.saving};
   absl::StatusOr<std::unique_ptr<Trainer>> trainer =
       Trainer::create(std::move(context), *std::move(progress));
   if (!trainer.ok())
@@ -493,7 +503,7 @@ absl::StatusOr<LoadedConfig> executableConfig(const Executable &executable, cons
     const bool known =
         std::any_of(std::begin(kRuntimeKeys), std::end(kRuntimeKeys),
                     [&](absl::string_view key) { return absl::StartsWith(difference.path, key); });
-    if (!known)
+    if (!known || (difference.path == kSnapshotKey && loaded->config.checkpoint.asynchronous))
       return withExitCode(
           absl::FailedPreconditionError(absl::StrCat("--set ", difference.path, "=", difference.current, ": ",
                                                      file, " was compiled with ", difference.saved,

@@ -13,6 +13,7 @@
 #include "runtime/config/ConfigLoader.h"
 #include "runtime/executable/MemoryLimits.h"
 #include "runtime/train/RunOnRanks.h"
+#include "runtime/train/Trainer.h"
 
 #include <functional>
 #include <optional>
@@ -41,6 +42,7 @@ struct TrainRequest {
   std::function<absl::Status(const CompileRequest &)> compile;
   std::function<bool()> stopRequested = [] { return false; };
   CommunicatorWrapper wrapCommunicator; ///< absent: ranks talk to their group
+  SavingMeans saving;
 };
 
 /// Runs or resumes the run. Every error carries an exit code.

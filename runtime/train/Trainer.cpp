@@ -18,7 +18,6 @@
 #include "runtime/train/ParameterNorms.h"
 #include "runtime/train/Profile.h"
 #include "runtime/train/RankAgreement.h"
-#include "runtime/train/SaveOnRanks.h"
 #include "runtime/train/TraceOnRanks.h"
 
 #include "absl/strings/str_cat.h"
@@ -96,6 +95,7 @@ absl::Status Trainer::openParts() {
     else
       return bound.status();
   }
+  openSaver();
   return leads() ? openWriters() : absl::OkStatus();
 }
 
@@ -122,16 +122,23 @@ absl::Status Trainer::run() {
                                   "). Set train.steps higher to go on."));
     return absl::OkStatus();
   }
-  bool stop = false;
-  while (progress.step < steps && !stop)
-    if (absl::Status status = runStep(stop); !status.ok())
-      return status;
+  if (absl::Status status = endSave(train()); !status.ok())
+    return status;
   if (progress.step < steps)
     return withExitCode(
         absl::CancelledError(absl::StrCat("stopped by a signal after step ", progress.step,
                                           ", which is saved; the same command goes on from there")),
         ExitCode::Stopped);
   return finish();
+}
+
+/// Until the last step, or until someone wants it to stop.
+absl::Status Trainer::train() {
+  bool stop = false;
+  while (progress.step < context.config.train.steps && !stop)
+    if (absl::Status status = runStep(stop); !status.ok())
+      return status;
+  return absl::OkStatus();
 }
 
 bool Trainer::isEvery(int64_t interval) const {
@@ -157,11 +164,12 @@ absl::Status Trainer::runStep(bool &stop) {
     return status;
   if (absl::Status status = report(result); !status.ok())
     return status;
-  absl::StatusOr<bool> asked = anyRank(context.communicator, context.stopRequested());
+  absl::StatusOr<bool> asked = meet();
   if (!asked.ok())
     return asked.status();
   stop = *asked;
-  return stop || isEvery(context.config.checkpoint.interval) ? save() : absl::OkStatus();
+  const bool isLast = stop || progress.step == context.config.train.steps;
+  return isLast || isEvery(context.config.checkpoint.interval) ? save(isLast) : absl::OkStatus();
 }
 
 absl::Status Trainer::computeStep(StepResult &result) {
@@ -304,10 +312,12 @@ absl::Status Trainer::reportNonFinite(const StepResult &result) {
     context.log.warning(text);
     return absl::OkStatus();
   }
+  if (absl::Status status = finishSave(); !status.ok())
+    return status;
   absl::StrAppend(&text, "\ntrain.on_nonfinite is stop: the run ends here, ",
-                  savedStep < 0 && firstStep == 0
+                  !saved && firstStep == 0
                       ? "and nothing was saved yet"
-                      : absl::StrCat("its last checkpoint is step-", savedStep < 0 ? firstStep : savedStep));
+                      : absl::StrCat("its last checkpoint is step-", saved ? saved->step : firstStep));
   return withExitCode(absl::OutOfRangeError(text), ExitCode::NonFinite);
 }
 
@@ -386,6 +396,7 @@ StepMetrics Trainer::metricsOf(const StepResult &result) {
   record.others = result.others;
   if (result.skipped)
     record.others.emplace_back("skipped", 1.0);
+  addSaveMetrics(record);
   record.others.insert(record.others.end(), norms.begin(), norms.end());
   return record;
 }
@@ -422,28 +433,6 @@ absl::StatusOr<double> Trainer::shareWaited() {
   return share;
 }
 
-absl::Status Trainer::save() {
-  const auto start = std::chrono::steady_clock::now();
-  context.communicator.enter(Phase::Save, progress.step);
-  if (leads())
-    if (absl::Status status = metrics->sync(); !status.ok())
-      return withExitCode(status, ExitCode::Checkpoint);
-  checkpoint::SaveOptions options;
-  options.keepLatest = context.config.checkpoint.keepLatest;
-  if (absl::Status status =
-          saveOnRanks(context.communicator, context.folder.checkpoints(),
-                      makeState(progress, context.identity, context.config),
-                      variableViews(context.executor, context.communicator.rank()), options);
-      !status.ok())
-    return status;
-  savedStep = progress.step;
-  saveSeconds = secondsSince(start);
-  if (progress.step < context.config.train.steps)
-    context.log.line(absl::StrFormat(
-        "saved %s (%.1f s)", checkpoint::stepFolder(context.folder.checkpoints(), savedStep), saveSeconds));
-  return absl::OkStatus();
-}
-
 absl::Status Trainer::finish() {
   if (!leads())
     return absl::OkStatus();
@@ -452,7 +441,7 @@ absl::Status Trainer::finish() {
     absl::StrAppendFormat(&text, "validation %.4f (%.2f bits per byte)   ", lastEvaluation->loss,
                           lastEvaluation->bitsPerByte);
   absl::StrAppendFormat(&text, "saved %s (%.1f s)",
-                        checkpoint::stepFolder(context.folder.checkpoints(), savedStep), saveSeconds);
+                        checkpoint::stepFolder(context.folder.checkpoints(), saved->step), saved->seconds);
   absl::StatusOr<std::vector<StepMetrics>> records = readMetrics(context.folder.metrics());
   absl::Status drawn = records.ok()
                            ? writeLossPlot({{"loss", *std::move(records)}}, context.folder.curve(), {})

@@ -18,13 +18,16 @@
 #include "runtime/metrics/TensorBoardWriter.h"
 #include "runtime/tokenizer/Tokenizer.h"
 #include "runtime/train/Anomaly.h"
+#include "runtime/train/CheckpointSaver.h"
 #include "runtime/train/Evaluator.h"
 #include "runtime/train/Resume.h"
 #include "runtime/train/RunFolder.h"
 #include "runtime/train/RunLog.h"
 #include "runtime/train/StepProgram.h"
 #include "runtime/train/ValueDump.h"
+#include "runtime/train/VariableState.h"
 
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -38,6 +41,12 @@ struct StepOrder {
 
   /// Empty for a job without a program `step`.
   static StepOrder of(const std::vector<Executable> &parts, const Config &config);
+};
+
+/// What saving is made of. Trials put others in their place.
+struct SavingMeans {
+  checkpoint::FileSystem *files = &checkpoint::systemFiles();
+  CopyBytes copy = [](void *to, const void *from, size_t bytes) { std::memcpy(to, from, bytes); };
 };
 
 /// What a trainer works with. All of it outlives the trainer.
@@ -57,6 +66,7 @@ struct TrainerContext {
   bool isOneProcess = true;            ///< all ranks are threads of one process
   bool profile = false;                ///< one step, on all ranks
   std::function<bool()> stopRequested; ///< asked after each step
+  SavingMeans saving;
 };
 
 class Trainer {
@@ -74,6 +84,8 @@ private:
   bool leads() const { return context.communicator.rank() == 0; }
   absl::Status openParts();
   absl::Status openWriters();
+  void openSaver();
+  absl::Status train();
   absl::Status runStep(bool &stop);
   absl::Status computeStep(StepResult &result);
   absl::Status runWatched();
@@ -86,11 +98,16 @@ private:
   absl::Status reportSpike(const StepResult &result, double mean);
   absl::Status report(const StepResult &result);
   absl::Status evaluate();
-  absl::Status save();
+  absl::Status save(bool isLast);
+  absl::Status finishSave();
+  absl::Status endSave(absl::Status status);
+  void tellSaved(const SaveReport &report);
+  void addSaveMetrics(StepMetrics &record);
   absl::Status finish();
   /// The part of the time of the steps since the last line that this or, of all ranks, the slowest one waited
   /// for data.
   absl::StatusOr<double> shareWaited();
+  absl::StatusOr<bool> meet();
   bool isEvery(int64_t interval) const;
   StepMetrics metricsOf(const StepResult &result);
 
@@ -108,13 +125,14 @@ private:
   std::vector<std::pair<std::string, double>> norms; ///< of the step at hand
   bool wasProfiled = false;
   int64_t firstStep;
-  int64_t savedStep = -1;
-  double saveSeconds = 0;
+  std::optional<SaveReport> saved;      ///< the last
+  std::optional<SaveReport> untoldSave; ///< became whole since the last line of metrics
   bool lastWasFinite = true;
   double lineSeconds = 0; ///< spent in steps since the last line
   int64_t lineSteps = 0;
-  double waitedBefore = 0; ///< for data, at the last line
-  double paceSeconds = 0;  ///< of a step, averaged
+  double waitedBefore = 0;              ///< for data, at the last line
+  double paceSeconds = 0;               ///< of a step, averaged
+  std::optional<CheckpointSaver> saver; ///< last: it ends before what it saves goes
 };
 
 } // namespace weft

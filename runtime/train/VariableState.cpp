@@ -138,7 +138,9 @@ static std::string printPlacement(const Mesh &mesh, const TensorPlacement &place
   return absl::StrJoin(dimensions, " ");
 }
 
-std::vector<checkpoint::TensorView> variableViews(const Executor &executor, int64_t rank) {
+/// `placeOf` says where the bytes of a variable are.
+static std::vector<checkpoint::TensorView> ownedViews(const Executor &executor, int64_t rank,
+                                                      const std::function<const void *(size_t)> &placeOf) {
   std::vector<checkpoint::TensorView> views;
   const Mesh &mesh = executor.executable().mesh;
   const std::vector<Variable> &variables = executor.executable().variables;
@@ -147,14 +149,33 @@ std::vector<checkpoint::TensorView> variableViews(const Executor &executor, int6
     const checkpoint::Slice slice = sliceOf(mesh, variable, rank);
     if (!ownsPart(mesh, rank, variable.placement, variable.pipelineOwner) || slice.elements() == 0)
       continue;
-    checkpoint::TensorView view{
-        variable.checkpointName, {variable.type.dtype, slice.size}, executor.variable(i).bytes.data(), {}};
+    checkpoint::TensorView view{variable.checkpointName, {variable.type.dtype, slice.size}, placeOf(i), {}};
     if (!variable.placement.whole())
       view.part = {variable.placement.globalShape, slice.offset, printPlacement(mesh, variable.placement),
                    variable.type.shape};
     views.push_back(std::move(view));
   }
   return views;
+}
+
+std::vector<checkpoint::TensorView> variableViews(const Executor &executor, int64_t rank) {
+  return ownedViews(executor, rank, [&](size_t index) { return executor.variable(index).bytes.data(); });
+}
+
+std::vector<checkpoint::TensorView> snapshotViews(const Executor &executor, int64_t rank,
+                                                  const CopyBytes &copy) {
+  return ownedViews(executor, rank, [&](size_t index) {
+    const std::span<const std::byte> bytes = executor.variable(index).bytes;
+    std::byte *place = executor.snapshot(index).data();
+    copy(place, bytes.data(), bytes.size());
+    return place;
+  });
+}
+
+bool hasSnapshot(const Executable &executable) {
+  const std::vector<MemoryBase> &bases = executable.memory.bases;
+  return std::any_of(bases.begin(), bases.end(),
+                     [](const MemoryBase &base) { return base.kind == BaseKind::Snapshot; });
 }
 
 absl::Status checkSaved(const std::vector<Executable> &parts, const checkpoint::Checkpoint &checkpoint) {
@@ -166,9 +187,10 @@ absl::Status checkSaved(const std::vector<Executable> &parts, const checkpoint::
 
 absl::Status restoreVariables(Executor &executor, const checkpoint::Checkpoint &checkpoint, bool weightsOnly,
                               int64_t rank) {
-  const std::vector<Variable> &variables = executor.executable().variables;
-  for (size_t i = 0; i < variables.size(); ++i) {
-    const Variable &variable = variables[i];
+  const Executable &executable = executor.executable();
+  std::vector<checkpoint::SliceRequest> requests;
+  for (size_t i = 0; i < executable.variables.size(); ++i) {
+    const Variable &variable = executable.variables[i];
     if (weightsOnly && variable.isState)
       continue;
     const checkpoint::TensorRecord *saved = checkpoint.find(variable.checkpointName);
@@ -178,13 +200,10 @@ absl::Status restoreVariables(Executor &executor, const checkpoint::Checkpoint &
               checkpoint.folder(), ": tensor '", variable.checkpointName, "' is ", saved->type.str(),
               ", the program needs ", globalType(variable).str(), ". Use the model that it was saved with.")),
           ExitCode::Checkpoint);
-    const checkpoint::Slice slice = sliceOf(executor.executable().mesh, variable, rank);
-    if (absl::Status status = checkpoint.readSlice(variable.checkpointName, slice, variable.type.shape,
-                                                   executor.variable(i).bytes);
-        !status.ok())
-      return withExitCode(status, ExitCode::Checkpoint);
+    requests.push_back({variable.checkpointName, sliceOf(executable.mesh, variable, rank),
+                        variable.type.shape, executor.variable(i).bytes});
   }
-  return absl::OkStatus();
+  return checkpoint.readSlices(requests, static_cast<int>(executable.target.threads));
 }
 
 ScalarState::ScalarState(const Executor &executor) {

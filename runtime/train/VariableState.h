@@ -15,6 +15,7 @@
 #include "runtime/executable/Parts.h"
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,14 @@ std::string printMesh(const Mesh &mesh);
 /// What this rank saves, under checkpoint names: its parts of the variables, where it is the owner of the
 /// ranks that hold the same part. The views are of the executor's memory.
 std::vector<checkpoint::TensorView> variableViews(const Executor &executor, int64_t rank = 0);
+
+/// What copies the variables into the snapshot.
+using CopyBytes = std::function<void(void *to, const void *from, size_t bytes)>;
+/// The same as variableViews(), of a copy of these variables in the executor's snapshot, which is made now.
+/// The plan has one.
+std::vector<checkpoint::TensorView> snapshotViews(const Executor &executor, int64_t rank,
+                                                  const CopyBytes &copy);
+bool hasSnapshot(const Executable &executable);
 
 /// OK if a checkpoint holds exactly the variables of a job, whatever the mesh that saved them.
 absl::Status checkSaved(const std::vector<Executable> &parts, const checkpoint::Checkpoint &checkpoint);

@@ -33,6 +33,12 @@ struct FaultyRanksOptions {
   bool inSave = false;        ///< counts the collectives of saves alone
 };
 
+struct VolatileDiskOptions {
+  std::string file;     ///< an executable
+  std::string name;     ///< of the run
+  std::string sabotage; ///< empty: nothing is broken
+};
+
 /// True once `minutes` have passed since it was made.
 class Deadline {
 public:
@@ -64,6 +70,11 @@ int runScheduleTrials(const Options &options);
 /// Trains, on threads, with one rank that dies or freezes; prints how many collectives rank 0 called. The
 /// exit status is that of weft train.
 int runFaultyRanks(const FaultyRanksOptions &options);
+/// Saves on random meshes, loads on others. The exit status.
+int runCheckpointTrials(const Options &options);
+/// Trains, on threads, with a disk that loses what is not synced when the process is killed. The exit status
+/// is that of weft train.
+int runVolatileDisk(const VolatileDiskOptions &options);
 /// Prints the instruction sets that this machine runs, one a line. The exit status.
 int listInstructionSets();
 

@@ -71,12 +71,28 @@ int main(int argc, char **argv) {
   ranks->add_option("--collective", faulty.collective, "Before which of its collectives, from 1")
       ->check(CLI::PositiveNumber);
   ranks->add_flag("--in-save", faulty.inSave, "Count the collectives of saves alone");
+  CLI::App *checkpoints = app.add_subcommand("checkpoint", "Saves on random meshes, loads on others");
+  addCommonOptions(*checkpoints, options, false);
+  checkpoints->add_option("--sabotage", options.sabotage, "element: one changes between loading and saving");
+  VolatileDiskOptions disk;
+  CLI::App *onDisk =
+      app.add_subcommand("volatile-disk", "Trains; what is not synced is lost with the process");
+  onDisk->add_option("FILE", disk.file, "An executable")->required();
+  onDisk->add_option("--name", disk.name, "The run's name");
+  onDisk
+      ->add_option("--sabotage", disk.sabotage,
+                   "skip_fsync: files are not synced; late_snapshot: the copy is made after further steps")
+      ->check(CLI::IsMember({"skip_fsync", "late_snapshot"}));
   CLI::App *sets = app.add_subcommand("instruction-sets", "Lists those that this machine runs");
   CLI11_PARSE(app, argc, argv);
   if (sets->parsed())
     return listInstructionSets();
   if (ranks->parsed())
     return runFaultyRanks(faulty);
+  if (checkpoints->parsed())
+    return runCheckpointTrials(options);
+  if (onDisk->parsed())
+    return runVolatileDisk(disk);
   if (mesh->parsed())
     return runMeshTrials(options);
   if (ring->parsed())

@@ -296,6 +296,12 @@ TEST(ExecutableFile, VersionTwoStillLoads) {
   EXPECT_EQ(*read, sampleParts());
 }
 
+TEST(ExecutableFile, VersionThreeStillLoads) {
+  absl::StatusOr<std::vector<Executable>> read = readExecutables(WEFT_TEST_DATA "/version-3-snapshot.weft");
+  ASSERT_EQ(read.status(), absl::OkStatus());
+  EXPECT_EQ(read->front(), withSnapshot(sampleExecutable()));
+}
+
 TEST(ExecutableFile, AMeshThatIsMuchLargerThanItsPartsCannotGrowInMemory) {
   flatbuffers::FlatBufferBuilder builder;
   auto version = builder.CreateString("0.1.0"), set = builder.CreateString("test");

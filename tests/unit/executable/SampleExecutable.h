@@ -73,6 +73,13 @@ inline Executable sampleExecutable() {
   return executable;
 }
 
+/// With room for a copy of the variables.
+inline Executable withSnapshot(Executable executable) {
+  executable.memory.bases.push_back({"snapshot", BaseKind::Snapshot, 1, 64});
+  executable.memory.rows.push_back({"snapshot", "all", 64});
+  return executable;
+}
+
 } // namespace weft::testing
 
 #endif // WEFT_TESTS_UNIT_EXECUTABLE_SAMPLEEXECUTABLE_H

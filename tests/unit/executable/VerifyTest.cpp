@@ -57,6 +57,18 @@ const Broken kMemory[] = {
      "base 'parameters': 1 bytes of contents, expected 0"},
     {"BaseNames", [](Executable &e) { e.memory.bases[1].name = "constants"; },
      "base 'constants': names of bases must be unique and not empty"},
+    {"SecondSnapshot",
+     [](Executable &e) {
+       e = withSnapshot(withSnapshot(e));
+       e.memory.bases.back().name = "again";
+     },
+     "base 'again': a second snapshot beside 'snapshot'"},
+    {"SnapshotSize",
+     [](Executable &e) {
+       e = withSnapshot(e);
+       e.memory.bases.back().slotBytes = 128;
+     },
+     "base 'snapshot': 128 bytes, and the one base of parameters that it is a copy of would have 64"},
     {"RowSum", [](Executable &e) { e.memory.rows[0].bytes = 63; },
      "memory: the rows inside the arena add up to 511 bytes, the bases to 512"},
     {"RowOverflow", [](Executable &e) { e.memory.rows[1].bytes = ~uint64_t{0}; },

@@ -8,9 +8,9 @@
 
 #include "runtime/checkpoint/CheckpointFolders.h"
 #include "runtime/support/ExitCode.h"
+#include "runtime/train/CheckpointSaver.h"
 #include "runtime/train/ParameterNorms.h"
 #include "runtime/train/RunOnRanks.h"
-#include "runtime/train/SaveOnRanks.h"
 #include "runtime/train/VariableState.h"
 #include "tests/unit/checkpoint/TestSupport.h"
 #include "tests/unit/comm/RankHarness.h"
@@ -65,6 +65,19 @@ absl::Status checkParts(const Executor &executor, int64_t rank, const std::vecto
           absl::StrCat(variable.name, " differs on rank ", rank, " of ", printMesh(mesh)));
   }
   return absl::OkStatus();
+}
+
+/// Saves `owned`, and waits for it.
+absl::Status saveOnRanks(Communicator &communicator, const std::string &checkpoints,
+                         const checkpoint::CheckpointState &state,
+                         const std::vector<checkpoint::TensorView> &owned,
+                         const checkpoint::SaveOptions &options) {
+  CheckpointSaver::Options saving;
+  saving.checkpoints = checkpoints;
+  saving.save = options;
+  CheckpointSaver saver(communicator, saving);
+  absl::Status status = saver.begin(state, owned);
+  return status.ok() ? saver.finish() : status;
 }
 
 /// Saves step 3 of these variables from all ranks of a mesh.
