@@ -108,7 +108,7 @@ class MemoryLimit(TrainingTest):
     def testAnExecutableOverTheLimitIsRefused(self):
         self.write("limited.yaml", self.read("run.yaml") + "launch: {memory_limit: 1 MiB}\n")
         self.passes("weft-compile", "limited.yaml", "-o", "limited.weft")  # checks no limit by itself
-        self.refuses(8, "memory: this plan needs 1.7 MiB (1778752 bytes), the limit is 1.0 MiB (launch.memory_limit). Compile it smaller", *self.training("a", file="limited.weft"))
+        self.refuses(8, "memory: this plan needs 1.7 MiB (1778880 bytes), the limit is 1.0 MiB (launch.memory_limit). Compile it smaller", *self.training("a", file="limited.weft"))
 
 
 class WithoutTheCompiler(TrainingTest):

@@ -17,7 +17,7 @@ class Looking(TrainingTest):
 
     def testADryRunCompilesAndWritesNothing(self):
         printed = self.passes("weft", "train", "run.yaml", "--dry-run")
-        self.assertIn("memory: 1.7 MiB in all, known before the job starts (1778752 bytes)", printed)
+        self.assertIn("memory: 1.7 MiB in all, known before the job starts (1778880 bytes)", printed)
         self.assertFalse(os.path.exists(os.path.join(self.folder, "runs")))
 
     def testAProfileShowsWhereTheTimeGoes(self):
