@@ -77,4 +77,6 @@ class Model(TrainingTest):
         self.refuses(2, "nowhere.yaml", "weft", "model", "show", "nowhere.yaml")
         self.write("config.json", '{"model_type": "llama"}')
         self.refuses(2, "model.hidden_size: is missing", "weft", "model", "show", "config.json")
+        self.write("config.json", json.dumps({"model_type": "llama", "hidden_size": HIDDEN, "num_hidden_layers": LAYERS, "num_attention_heads": 2,
+                                              "intermediate_size": INNER, "vocab_size": VOCABULARY}))
         self.refuses(2, "says nothing of one", "weft", "model", "show", "config.json", "--mesh", "tensor=2")

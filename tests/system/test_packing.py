@@ -65,7 +65,7 @@ class Train(PackingTest):
 
     def testAResumedRunReadsTheSameSamples(self):
         stages = ("data.stages=[{tokens: 1300, train: [{path: corpus.jsonl, weight: 3}, {path: corpus.txt, weight: 2}]}, "
-                  "{train: [{path: corpus.txt}]}]", "data.packing=documents")
+                  "{train: [{path: corpus.txt}]}]", "data.packing=documents", "lr_schedule={kind: constant, warmup_steps: 2}")
         self.train("straight", *stages)
         self.train("twice", *stages, "train.steps=4")
         self.train("twice", *stages)
