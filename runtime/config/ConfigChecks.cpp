@@ -50,7 +50,13 @@ private:
                : absl::StrCat(ranks, ", auto");
   }
   void report(const std::string &path, const std::string &what) {
+    // What is missing is reported where the list or section that lacks it was given.
     auto found = origins.find(path);
+    for (size_t end = path.size(); found == origins.end() && end != std::string::npos && end > 0;) {
+      end = path.find_last_of(".[", end - 1);
+      if (end != std::string::npos)
+        found = origins.find(path.substr(0, end));
+    }
     diagnostics.error(found == origins.end() ? fallback : found->second, path, what);
   }
 

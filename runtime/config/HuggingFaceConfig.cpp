@@ -78,8 +78,11 @@ std::string spellingOf(const std::string &key, const FamilyTraits &family) {
   return key;
 }
 
-/// What transformers wants to see of a value.
-Json valueOf(const std::string &key, const Json &value) {
+/// What transformers wants to see of a value. GPT-2's checkpoints name its activation gelu_new, which
+/// transformers computes in other steps than gelu_pytorch_tanh.
+Json valueOf(const std::string &key, const Json &value, ModelFamily family) {
+  if (family == ModelFamily::Gpt2 && key == "hidden_act" && value == "gelu_pytorch_tanh")
+    return "gelu_new";
   for (const char *none : {"sliding_window", "attn_logit_softcapping", "final_logit_softcapping"})
     if (key == none && value == 0)
       return nullptr;
@@ -135,7 +138,7 @@ std::string huggingFaceConfigText(const ModelConfig &model, const std::string &d
     if (dot != std::string::npos)
       json[name.substr(0, dot)][name.substr(dot + 1)] = value;
     else
-      json[spellingOf(name, family)] = valueOf(name, value);
+      json[spellingOf(name, family)] = valueOf(name, value, model.family);
   }
   if (json.contains("rope_scaling") && model.ropeScaling.ropeType == RopeType::Default)
     json["rope_scaling"] = nullptr;

@@ -44,10 +44,9 @@ static const std::vector<Key> &stageKeys() {
   static const std::vector<Key> keys = {
       Key("tokens", fieldOf<&StageConfig::tokens>(),
           "Tokens of the run, padding included, after which the next stage follows, up to a whole sample. "
-          "The "
-          "last stage has none: it goes on to the end of the run.")
+          "The last stage has none (0): it goes on to the end of the run.")
           .unit("tokens")
-          .atLeast(1)
+          .atLeast(0)
           .atMost(9007199254740992)
           .mustStay("the samples of each step would be others"),
       Key("train", fieldOf<&StageConfig::train>(), "The sources that are mixed, as in data.train.")

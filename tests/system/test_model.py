@@ -58,7 +58,7 @@ class Model(TrainingTest):
         report = self.show("--mesh", "data_shard=2,zero=1", "--mesh", "data_shard=2,zero=3", "--mesh", "tensor=2")
         one, zero1, zero3, tensor = report["meshes"]
         self.assertEqual([mesh["ranks"] for mesh in report["meshes"]], [1, 2, 2, 2])
-        self.assertEqual(zero1["parameter_bytes"], one["parameter_bytes"])
+        self.assertLess(zero1["parameter_bytes"], 0.55 * one["parameter_bytes"])  # kept in parts, gathered for a step
         self.assertLess(zero1["optimizer_bytes"], 0.55 * one["optimizer_bytes"])
         self.assertLess(zero3["parameter_bytes"], 0.55 * one["parameter_bytes"])
         self.assertLess(tensor["parameter_bytes"], 0.6 * one["parameter_bytes"])
@@ -73,8 +73,10 @@ class Model(TrainingTest):
         self.assertEqual(report["meshes"][0]["mesh"], "one rank")
 
     def testMistakesAreRefused(self):
-        self.refuses(2, "parallel.tensors: unknown key", "weft", "model", "show", "run.yaml", "--mesh", "tensors=2")
+        self.refuses(2, "parallel.tensors: no such key. Did you mean tensor?", "weft", "model", "show", "run.yaml", "--mesh", "tensors=2")
         self.refuses(2, "nowhere.yaml", "weft", "model", "show", "nowhere.yaml")
         self.write("config.json", '{"model_type": "llama"}')
         self.refuses(2, "model.hidden_size: is missing", "weft", "model", "show", "config.json")
+        self.write("config.json", json.dumps({"model_type": "llama", "hidden_size": HIDDEN, "num_hidden_layers": LAYERS, "num_attention_heads": 2,
+                                              "intermediate_size": INNER, "vocab_size": VOCABULARY}))
         self.refuses(2, "says nothing of one", "weft", "model", "show", "config.json", "--mesh", "tensor=2")

@@ -156,10 +156,10 @@ const Refused kRefused[] = {
        });
      },
      absl::StatusCode::kFailedPrecondition,
-     "written by weft 3.4.5 in format version 7, this is weft " WEFT_VERSION ", which reads versions 1 to 2"},
+     "written by weft 3.4.5 in format version 7, this is weft " WEFT_VERSION ", which reads versions 1 to 3"},
     {"CutOff", [] { return withHeader([](FileHeader &header) { header.fileBytes = 99; }); },
      absl::StatusCode::kDataLoss,
-     "the file has 2944 bytes, its header says 99: it was cut off or appended to"},
+     "the file has 3008 bytes, its header says 99: it was cut off or appended to"},
     {"StructureEnd",
      [] { return withHeader([](FileHeader &header) { header.structureBytes = ~uint64_t{0}; }); },
      absl::StatusCode::kInvalidArgument,
@@ -285,8 +285,10 @@ TEST_F(InFolder, AnUnwritablePlaceIsNamed) {
 TEST(ExecutableFile, VersionOneStillLoads) {
   absl::StatusOr<std::vector<Executable>> read = readExecutables(WEFT_TEST_DATA "/version-1.weft");
   ASSERT_EQ(read.status(), absl::OkStatus());
-  EXPECT_EQ(read->front(), sampleExecutable());
-  EXPECT_EQ(read->front().mesh, Mesh{}); // written before there were meshes
+  Executable sample = sampleExecutable();
+  sample.caches.clear(); // written before there were caches, and meshes
+  EXPECT_EQ(read->front(), sample);
+  EXPECT_EQ(read->front().mesh, Mesh{});
   EXPECT_EQ(readExecutables(WEFT_TEST_DATA "/version-1-mesh.weft")->front(), sampleMeshExecutable());
 }
 
@@ -299,7 +301,9 @@ TEST(ExecutableFile, VersionTwoStillLoads) {
 TEST(ExecutableFile, VersionThreeStillLoads) {
   absl::StatusOr<std::vector<Executable>> read = readExecutables(WEFT_TEST_DATA "/version-3-snapshot.weft");
   ASSERT_EQ(read.status(), absl::OkStatus());
-  EXPECT_EQ(read->front(), withSnapshot(sampleExecutable()));
+  Executable sample = withSnapshot(sampleExecutable());
+  sample.caches.clear(); // written before there were caches
+  EXPECT_EQ(read->front(), sample);
 }
 
 TEST(ExecutableFile, AMeshThatIsMuchLargerThanItsPartsCannotGrowInMemory) {

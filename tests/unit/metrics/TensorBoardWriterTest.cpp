@@ -78,7 +78,7 @@ TEST(TensorBoardWriter, EventsParseBack) {
   EXPECT_EQ(values["val_loss"], 2.25f);
   EXPECT_EQ(values["z_loss"], 0.5f);
   EXPECT_EQ(values["lr"], 3e-4f);
-  EXPECT_EQ(values.size(), 10u);
+  EXPECT_EQ(values.size(), 11u);
 }
 
 TEST(TensorBoardWriter, EachStartHasAFileOfItsOwn) {
