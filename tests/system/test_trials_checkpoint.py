@@ -24,7 +24,7 @@ class Checkpoint(SystemTest):
     def testAFileThatIsNotSyncedMakesItFail(self):
         done = self.trials("--count", "3", "--seed", "1", "--sabotage", "skip_fsync")
         self.assertEqual(1, done.returncode, done.stdout)
-        self.assertIn("broken checkpoint", done.stdout)
+        self.assertRegex(done.stdout, r"checkpoints/step-\d+: broken: \d+ problem")
 
     def testAnElementThatChangesMakesItFail(self):
         done = self.trials("--count", "2", "--seed", "1", "--sabotage", "element")
