@@ -240,6 +240,9 @@ KernelOrError createIota(const KernelCall &call) {
     return dimension.status();
   if (x.dtype == DType::I1)
     return invalidCall(call, "does not count in ", x.str());
+  constexpr int64_t kMostCounted = int64_t{1} << 27; // what is counted is kept; no sequence is longer
+  if (x.shape[*dimension] > kMostCounted)
+    return invalidCall(call, "counts up to ", kMostCounted, " in a dimension, got ", x.str());
   int64_t bytes = byteSize(x.dtype);
   std::vector<std::byte> counted(static_cast<size_t>(x.shape[*dimension] * bytes));
   for (int64_t i = 0; i < x.shape[*dimension]; ++i) {
