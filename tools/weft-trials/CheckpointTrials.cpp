@@ -66,8 +66,12 @@ Pair drawPair(uint64_t seed) {
   const MeshCase other = drawMeshCase(seed + kMeshModels * static_cast<uint64_t>(random.integer(1, 1000000)));
   Pair pair{one.config, other.config, one.model, absl::StrCat(one.text, "\n  -> ", other.text)};
   pair.second.optimizer = pair.first.optimizer;
-  const int64_t layers = std::max(one.config.model.numHiddenLayers, other.config.model.numHiddenLayers);
-  pair.first.model.numHiddenLayers = pair.second.model.numHiddenLayers = layers;
+  const ModelConfig &a = one.config.model, &b = other.config.model;
+  const ModelConfig deeper = a.numHiddenLayers > b.numHiddenLayers ? a : b;
+  for (ModelConfig *model : {&pair.first.model, &pair.second.model}) {
+    model->numHiddenLayers = deeper.numHiddenLayers;
+    model->layerTypes = deeper.layerTypes;
+  }
   constexpr int64_t many = 8;
   if (const int64_t which = random.integer(1, many); which <= 2) {
     useOneDevice(which == 1 ? pair.first : pair.second);
