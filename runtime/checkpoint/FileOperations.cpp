@@ -89,8 +89,8 @@ absl::Status fileError(int error, std::string_view action, const std::string &pa
 
 absl::Status diskFull(const std::string &path, int64_t needed, int64_t free) {
   return absl::ResourceExhaustedError(
-      absl::StrCat(path, ": the disk is full: ", formatCount(needed), " bytes needed, ",
-                   formatCount(free), " free. Free some space, or lower checkpoint.keep_latest."));
+      absl::StrCat(path, ": the disk is full: ", formatCount(needed), " bytes needed, ", formatCount(free),
+                   " free. Free some space, or lower checkpoint.keep_latest."));
 }
 
 OutputFile::OutputFile(FileSystem &files, std::string path, int descriptor, int64_t expectedBytes)
@@ -303,7 +303,7 @@ absl::Status removeTree(FileSystem &files, const std::string &path) {
   if (!names.ok())
     return names.status();
   for (const std::string &name : *names)
-    if (absl::Status status = removeTree(files, path + "/" + name); !status.ok())
+    if (absl::Status status = removeTree(files, absl::StrCat(path, "/", name)); !status.ok())
       return status;
   const int removed = files.rmdir(path);
   return removed < 0 && removed != -ENOENT ? fileError(-removed, "remove the folder", path)
