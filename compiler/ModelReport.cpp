@@ -12,6 +12,7 @@
 #include "passes/analysis/KernelCalls.h"
 #include "runtime/config/Schema.h"
 #include "runtime/executable/Parts.h"
+#include "runtime/support/FormatCount.h"
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -75,14 +76,6 @@ int64_t elementsOf(const std::vector<ModelParameter> &parameters) {
   return elements;
 }
 
-/// 1234567 -> 1,234,567.
-std::string withThousands(int64_t value) {
-  std::string digits = std::to_string(value);
-  for (size_t at = digits.size(); at > 3;)
-    digits.insert(at -= 3, ",");
-  return digits;
-}
-
 /// The keys of `model` that a family takes.
 std::vector<std::string> keysOf(int family, const Key &familyKey) {
   Config config;
@@ -129,7 +122,7 @@ MeshMemory meshMemory(const Compiled &compiled, std::string mesh) {
 
 std::string reportText(const ModelReport &report) {
   const int64_t all = elementsOf(report.parameters);
-  std::string text = absl::StrFormat("%s: %s parameters in %d tensors\n", report.family, withThousands(all),
+  std::string text = absl::StrFormat("%s: %s parameters in %d tensors\n", report.family, formatCount(all),
                                      report.parameters.size());
   const std::vector<Block> blocks = blocksOf(report.parameters);
   size_t width = 5;
@@ -142,8 +135,8 @@ std::string reportText(const ModelReport &report) {
     const int64_t layers = std::max<int64_t>(1, static_cast<int64_t>(block.layers.size()));
     absl::StrAppendFormat(&text, "  %-*s  %7s  %18s  %18s  %5.1f%%\n", column, block.name,
                           block.layers.empty() ? "" : absl::StrCat(layers),
-                          block.elements % layers == 0 ? withThousands(block.elements / layers) : "uneven",
-                          withThousands(block.elements),
+                          block.elements % layers == 0 ? formatCount(block.elements / layers) : "uneven",
+                          formatCount(block.elements),
                           100.0 * static_cast<double>(block.elements) /
                               static_cast<double>(std::max<int64_t>(all, 1)));
   }
@@ -161,8 +154,8 @@ std::string reportText(const ModelReport &report) {
                         meshColumn, "mesh", "ranks", "parameters", "gradients", "optimizer", "in all");
   for (const MeshMemory &mesh : report.meshes)
     absl::StrAppendFormat(&text, "  %-*s  %6d  %18s  %18s  %18s  %18s\n", meshColumn, mesh.mesh, mesh.ranks,
-                          withThousands(mesh.parameters), withThousands(mesh.gradients),
-                          withThousands(mesh.optimizer), withThousands(mesh.all));
+                          formatCount(mesh.parameters), formatCount(mesh.gradients),
+                          formatCount(mesh.optimizer), formatCount(mesh.all));
   return text;
 }
 

@@ -9,6 +9,7 @@
 #include "runtime/checkpoint/ReadPieces.h"
 #include "runtime/checkpoint/SafetensorsFile.h"
 #include "runtime/support/ExitCode.h"
+#include "runtime/support/FormatCount.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -184,8 +185,8 @@ static absl::StatusOr<Manifest> readManifest(const std::string &folder, FileSyst
     if (!bytes.ok())
       return bytes.status();
     if (*bytes != file.bytes)
-      return absl::DataLossError(absl::StrCat(path, ": broken checkpoint: the file has ",
-                                              withThousands(*bytes), " bytes, ", withThousands(file.bytes),
+      return absl::DataLossError(absl::StrCat(path, ": broken checkpoint: the file has ", formatCount(*bytes),
+                                              " bytes, ", formatCount(file.bytes),
                                               " were saved. Use another checkpoint."));
   }
   return manifest;

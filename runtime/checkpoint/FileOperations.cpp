@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/checkpoint/FileOperations.h"
 
+#include "runtime/support/FormatCount.h"
+
 #include "absl/strings/str_cat.h"
 
 #include <algorithm>
@@ -87,8 +89,8 @@ absl::Status fileError(int error, std::string_view action, const std::string &pa
 
 absl::Status diskFull(const std::string &path, int64_t needed, int64_t free) {
   return absl::ResourceExhaustedError(
-      absl::StrCat(path, ": the disk is full: ", withThousands(needed), " bytes needed, ",
-                   withThousands(free), " free. Free some space, or lower checkpoint.keep_latest."));
+      absl::StrCat(path, ": the disk is full: ", formatCount(needed), " bytes needed, ", formatCount(free),
+                   " free. Free some space, or lower checkpoint.keep_latest."));
 }
 
 OutputFile::OutputFile(FileSystem &files, std::string path, int descriptor, int64_t expectedBytes)
@@ -215,8 +217,8 @@ absl::StatusOr<std::string> readFile(FileSystem &files, const std::string &path,
   if (!file.ok())
     return file.status();
   if (file->bytes() > mostBytes)
-    return absl::DataLossError(absl::StrCat(path, ": ", withThousands(file->bytes()),
-                                            " bytes are more than the ", withThousands(mostBytes),
+    return absl::DataLossError(absl::StrCat(path, ": ", formatCount(file->bytes()),
+                                            " bytes are more than the ", formatCount(mostBytes),
                                             " that such a file can have. Use another checkpoint."));
   std::string text(static_cast<size_t>(file->bytes()), '\0');
   if (absl::Status status = file->read(0, text.data(), text.size()); !status.ok())
@@ -301,7 +303,7 @@ absl::Status removeTree(FileSystem &files, const std::string &path) {
   if (!names.ok())
     return names.status();
   for (const std::string &name : *names)
-    if (absl::Status status = removeTree(files, path + "/" + name); !status.ok())
+    if (absl::Status status = removeTree(files, absl::StrCat(path, "/", name)); !status.ok())
       return status;
   const int removed = files.rmdir(path);
   return removed < 0 && removed != -ENOENT ? fileError(-removed, "remove the folder", path)
@@ -335,16 +337,6 @@ std::string parentFolder(const std::string &path) {
     return ".";
   const size_t end = path.find_last_not_of('/', slash);
   return end == std::string::npos ? "/" : path.substr(0, end + 1);
-}
-
-std::string withThousands(int64_t value) {
-  std::string digits = std::to_string(value);
-  const size_t first = value < 0 ? 1 : 0;
-  for (size_t at = digits.size(); at > first + 3;) {
-    at -= 3;
-    digits.insert(at, ",");
-  }
-  return digits;
 }
 
 } // namespace weft::checkpoint

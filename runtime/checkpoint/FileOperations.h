@@ -102,9 +102,6 @@ absl::Status exchangeDurably(FileSystem &files, const std::string &first, const 
 /// The folder of a path: `a/b` -> `a`, `b` -> `.`.
 std::string parentFolder(const std::string &path);
 
-/// 1234567 -> 1,234,567.
-std::string withThousands(int64_t value);
-
 } // namespace weft::checkpoint
 
 #endif // WEFT_RUNTIME_CHECKPOINT_FILEOPERATIONS_H

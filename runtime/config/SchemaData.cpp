@@ -68,7 +68,9 @@ static void addTokenizerKeys(std::vector<Key> &keys) {
       .choice("bytes", "ids 0 to 255 are the bytes of UTF-8, 256 ends a document: a vocabulary of 257")
       .usedWithout("tokenizer.file");
   add("file", fieldOf<tokenizer, &Tokenizer::file>(),
-      "A trained tokenizer: a tiktoken file. The content says what it is, not the name.")
+      "A trained tokenizer: tokenizer.json, tekken.json, a SentencePiece model or a tiktoken file. The "
+      "content "
+      "says what it is, not the name.")
       .filePath()
       .mayChange("its content must be that of the checkpoint's run: checksums are compared");
   add("pattern", fieldOf<tokenizer, &Tokenizer::pattern>(),

@@ -42,12 +42,4 @@ std::string formatDuration(double seconds) {
   return absl::StrFormat("%dd%02dh", hours / 24, hours % 24);
 }
 
-std::string formatCount(int64_t count) {
-  std::string digits = absl::StrCat(count);
-  size_t first = count < 0 ? 1 : 0;
-  for (size_t at = digits.size(); at > first + 3;)
-    digits.insert(at -= 3, ",");
-  return digits;
-}
-
 } // namespace weft

@@ -7,6 +7,8 @@
 #ifndef WEFT_RUNTIME_METRICS_HUMANFORMAT_H
 #define WEFT_RUNTIME_METRICS_HUMANFORMAT_H
 
+#include "runtime/support/FormatCount.h"
+
 #include <cstdint>
 #include <string>
 
@@ -18,9 +20,6 @@ std::string formatBytes(int64_t bytes);
 /// `0s`, `12s`, `1m12s`, `2h03m`, `1d04h`, rounded to the smaller unit shown; `?` when it is not known
 /// (negative or not finite).
 std::string formatDuration(double seconds);
-
-/// `5,310`.
-std::string formatCount(int64_t count);
 
 } // namespace weft
 

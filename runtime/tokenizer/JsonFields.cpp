@@ -96,6 +96,15 @@ absl::StatusOr<std::vector<JsonFields>> JsonFields::objects(std::string_view key
   return all;
 }
 
+absl::StatusOr<std::vector<JsonFields>> JsonFields::sequence(std::string_view key, int depth) const {
+  constexpr int deepest = 16;
+  if (depth > deepest)
+    return refuse("type", concat("more than ", deepest, " sequences within each other"));
+  if (absl::Status status = expectOnly({"type", key}); !status.ok())
+    return status;
+  return objects(key);
+}
+
 absl::Status JsonFields::expectOnly(std::initializer_list<std::string_view> known) const {
   for (const auto &[key, value] : object->items())
     if (std::find(known.begin(), known.end(), key) == known.end()) {

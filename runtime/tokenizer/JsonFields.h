@@ -38,6 +38,8 @@ public:
   absl::StatusOr<int32_t> number(std::string_view key) const;
   /// The objects of a list.
   absl::StatusOr<std::vector<JsonFields>> objects(std::string_view key) const;
+  /// The parts of a `Sequence`, whose fields are `type` and `key`. It lies in `depth` others, 16 at most.
+  absl::StatusOr<std::vector<JsonFields>> sequence(std::string_view key, int depth) const;
 
   /// An error unless every field is one of `known`.
   absl::Status expectOnly(std::initializer_list<std::string_view> known) const;

@@ -11,7 +11,7 @@
 #include "runtime/tokenizer/ByteAlphabet.h"
 #include "runtime/tokenizer/CharacterKinds.h"
 #include "runtime/tokenizer/CharacterTable.h"
-#include "runtime/tokenizer/TextPattern.h"
+#include "runtime/tokenizer/ReplaceFields.h"
 #include "runtime/tokenizer/Utf8Text.h"
 
 #include "absl/status/status.h"
@@ -175,18 +175,17 @@ private:
 
 class Replace final : public Normalizer {
 public:
-  Replace(TextPattern pattern, std::string content)
-      : pattern(std::move(pattern)), content(std::move(content)) {}
+  explicit Replace(ReplaceFields fields) : fields(std::move(fields)) {}
 
   absl::Status apply(NormalizedText &text, Regex::Scratch &scratch) const override {
     std::string replaced;
     absl::Status status =
-        pattern.forEachSegment(text.text, true, scratch, [&](size_t begin, size_t end, bool isMatch) {
+        fields.pattern.forEachSegment(text.text, true, scratch, [&](size_t begin, size_t end, bool isMatch) {
           if (isMatch)
-            replaced += content;
+            replaced += fields.content;
           else
             replaced.append(text.text, begin, end - begin);
-          if (begin == 0 && end != 0 && isMatch && content.empty())
+          if (begin == 0 && end != 0 && isMatch && fields.content.empty())
             text.isFirst = false;
           return absl::OkStatus();
         });
@@ -195,8 +194,7 @@ public:
   }
 
 private:
-  TextPattern pattern;
-  std::string content;
+  ReplaceFields fields;
 };
 
 class BytesAsCharacters final : public Normalizer {
@@ -243,28 +241,18 @@ Created createPrepend(const JsonFields &fields) {
 }
 
 Created createReplace(const JsonFields &fields) {
-  absl::StatusOr<TextPattern> pattern = TextPattern::read(fields);
-  absl::StatusOr<std::string> content = fields.text("content");
-  for (const absl::Status &status :
-       {fields.expectOnly({"type", "pattern", "content"}), pattern.status(), content.status()})
-    if (!status.ok())
-      return status;
-  if (!pattern->regexText().empty() && content->find('$') != std::string::npos)
-    return fields.refuse("content",
-                         "\"$\" refers to groups of a regular expression, which are not supported");
-  return std::make_unique<Replace>(*std::move(pattern), *std::move(content));
+  absl::StatusOr<ReplaceFields> read = ReplaceFields::read(fields);
+  if (!read.ok())
+    return read.status();
+  return std::make_unique<Replace>(*std::move(read));
 }
 
 Created create(const JsonFields &fields, int depth);
 
 Created createSequence(const JsonFields &fields, int depth) {
-  constexpr int deepest = 16;
-  if (depth > deepest)
-    return fields.refuse("type", concat("more than ", deepest, " sequences within each other"));
-  absl::StatusOr<std::vector<JsonFields>> parts = fields.objects("normalizers");
-  for (const absl::Status &status : {fields.expectOnly({"type", "normalizers"}), parts.status()})
-    if (!status.ok())
-      return status;
+  absl::StatusOr<std::vector<JsonFields>> parts = fields.sequence("normalizers", depth);
+  if (!parts.ok())
+    return parts.status();
   std::vector<std::unique_ptr<Normalizer>> all;
   for (const JsonFields &part : *parts) {
     Created one = create(part, depth + 1);

@@ -72,7 +72,6 @@ absl::Status addTemplate(const JsonFields &fields, PostProcessor &to) {
 }
 
 absl::Status add(const JsonFields &fields, int depth, PostProcessor &to) {
-  constexpr int deepest = 16;
   absl::StatusOr<std::string> type = fields.text("type");
   if (!type.ok())
     return type.status();
@@ -80,14 +79,13 @@ absl::Status add(const JsonFields &fields, int depth, PostProcessor &to) {
     return addTemplate(fields, to);
   if (*type == "ByteLevel")
     return fields.expectOnly({"type", "add_prefix_space", "trim_offsets", "use_regex"});
-  if (*type != "Sequence" || depth > deepest)
-    return fields.refuse("type",
-                         concat("\"", *type, "\" is not supported. Supported: ByteLevel, Sequence (up to ",
-                                deepest, " deep), TemplateProcessing."));
-  absl::StatusOr<std::vector<JsonFields>> all = fields.objects("processors");
-  for (const absl::Status &status : {fields.expectOnly({"type", "processors"}), all.status()})
-    if (!status.ok())
-      return status;
+  if (*type != "Sequence")
+    return fields.refuse(
+        "type",
+        concat("\"", *type, "\" is not supported. Supported: ByteLevel, Sequence, TemplateProcessing."));
+  absl::StatusOr<std::vector<JsonFields>> all = fields.sequence("processors", depth);
+  if (!all.ok())
+    return all.status();
   for (const JsonFields &one : *all)
     if (absl::Status status = add(one, depth + 1, to); !status.ok())
       return status;

@@ -248,16 +248,13 @@ absl::Status addMetaspace(const JsonFields &fields, PreTokenizers &to) {
 absl::Status add(const JsonFields &fields, int depth, PreTokenizers &to);
 
 absl::Status addSequence(const JsonFields &fields, int depth, PreTokenizers &to) {
-  constexpr int deepest = 16;
-  if (depth > deepest)
-    return fields.refuse("type", concat("more than ", deepest, " sequences within each other"));
-  absl::StatusOr<std::vector<JsonFields>> all = fields.objects("pretokenizers");
+  absl::StatusOr<std::vector<JsonFields>> all = fields.sequence("pretokenizers", depth);
   if (!all.ok())
     return all.status();
   for (const JsonFields &one : *all)
     if (absl::Status status = add(one, depth + 1, to); !status.ok())
       return status;
-  return fields.expectOnly({"type", "pretokenizers"});
+  return absl::OkStatus();
 }
 
 absl::Status add(const JsonFields &fields, int depth, PreTokenizers &to) {

@@ -9,7 +9,7 @@
 #include "runtime/support/Concat.h"
 #include "runtime/tokenizer/ByteAlphabet.h"
 #include "runtime/tokenizer/MetaspaceFields.h"
-#include "runtime/tokenizer/TextPattern.h"
+#include "runtime/tokenizer/ReplaceFields.h"
 
 #include "absl/status/status.h"
 
@@ -74,14 +74,13 @@ private:
 
 class Replace final : public Stage {
 public:
-  Replace(TextPattern pattern, std::string content)
-      : pattern(std::move(pattern)), content(std::move(content)) {}
+  explicit Replace(ReplaceFields fields) : fields(std::move(fields)) {}
 
   absl::Status apply(std::string &token, bool, Regex::Scratch &scratch) const override {
     std::string replaced;
     absl::Status status =
-        pattern.forEachSegment(token, false, scratch, [&](size_t begin, size_t end, bool isMatch) {
-          replaced += isMatch ? content : token.substr(begin, end - begin);
+        fields.pattern.forEachSegment(token, false, scratch, [&](size_t begin, size_t end, bool isMatch) {
+          replaced += isMatch ? fields.content : token.substr(begin, end - begin);
           return absl::OkStatus();
         });
     token = std::move(replaced);
@@ -89,8 +88,7 @@ public:
   }
 
 private:
-  TextPattern pattern;
-  std::string content;
+  ReplaceFields fields;
 };
 
 /// Drops up to `start` and `stop` times `content` at the ends of a token.
@@ -122,16 +120,10 @@ struct Chain {
 };
 
 absl::Status addReplace(const JsonFields &fields, Chain &chain) {
-  absl::StatusOr<TextPattern> pattern = TextPattern::read(fields);
-  absl::StatusOr<std::string> content = fields.text("content");
-  for (const absl::Status &status :
-       {fields.expectOnly({"type", "pattern", "content"}), pattern.status(), content.status()})
-    if (!status.ok())
-      return status;
-  if (!pattern->regexText().empty() && content->find('$') != std::string::npos)
-    return fields.refuse("content",
-                         "\"$\" refers to groups of a regular expression, which are not supported");
-  chain.stages.push_back(std::make_unique<Replace>(*std::move(pattern), *std::move(content)));
+  absl::StatusOr<ReplaceFields> read = ReplaceFields::read(fields);
+  if (!read.ok())
+    return read.status();
+  chain.stages.push_back(std::make_unique<Replace>(*std::move(read)));
   return absl::OkStatus();
 }
 
@@ -155,13 +147,9 @@ absl::Status addStrip(const JsonFields &fields, Chain &chain) {
 absl::Status add(const JsonFields &fields, int depth, Chain &chain);
 
 absl::Status addSequence(const JsonFields &fields, int depth, Chain &chain) {
-  constexpr int deepest = 16;
-  if (depth > deepest)
-    return fields.refuse("type", concat("more than ", deepest, " sequences within each other"));
-  absl::StatusOr<std::vector<JsonFields>> all = fields.objects("decoders");
-  for (const absl::Status &status : {fields.expectOnly({"type", "decoders"}), all.status()})
-    if (!status.ok())
-      return status;
+  absl::StatusOr<std::vector<JsonFields>> all = fields.sequence("decoders", depth);
+  if (!all.ok())
+    return all.status();
   for (const JsonFields &one : *all)
     if (absl::Status status = add(one, depth + 1, chain); !status.ok())
       return status;

@@ -37,12 +37,9 @@ UPDATE_ERROR = 1e-5  # float32 against float64, by the norms of the design
 
 
 class Interchange(TrainingTest):
-    @classmethod
-    def setUpClass(cls):
-        subprocess.run([os.path.join(ROOT, "benchmarks", "peers", "setup.sh")], check=True, stdout=subprocess.DEVNULL)
-
     def setUp(self):
         super().setUp()
+        subprocess.run([os.path.join(ROOT, "benchmarks", "peers", "setup.sh")], check=True, stdout=subprocess.DEVNULL)
         self.write("run.yaml", RUN)
 
     def transformers(self, command, *calls):

@@ -11,6 +11,7 @@
 #include "runtime/checkpoint/FileOperations.h"
 #include "runtime/interchange/FolderTensors.h"
 #include "runtime/interchange/ParameterNames.h"
+#include "runtime/support/FormatCount.h"
 #include "tools/weft/Command.h"
 
 #include "absl/strings/str_cat.h"
@@ -59,15 +60,15 @@ std::string table(const std::vector<std::array<std::string, 3>> &rows) {
 }
 
 std::string inspectionText(const Checkpoint &checkpoint) {
-  std::string text = absl::StrCat(checkpoint.folder(), ": step ", checkpoint.state().step, ", ",
-                                  count(checkpoint.tensors().size(), "tensor"), ", ",
-                                  withThousands(checkpoint.tensorBytes()), " bytes in ",
-                                  count(checkpoint.files().size(), "file"), "\n");
+  std::string text =
+      absl::StrCat(checkpoint.folder(), ": step ", checkpoint.state().step, ", ",
+                   count(checkpoint.tensors().size(), "tensor"), ", ", formatCount(checkpoint.tensorBytes()),
+                   " bytes in ", count(checkpoint.files().size(), "file"), "\n");
   std::vector<std::array<std::string, 3>> rows = {{"tensor", "type", "bytes"}};
   for (const TensorRecord &tensor : checkpoint.tensors())
     rows.push_back({tensor.name,
                     absl::StrCat(tensor.type.str(), tensor.placement.empty() ? "" : " ", tensor.placement),
-                    withThousands(tensor.type.bytes())});
+                    formatCount(tensor.type.bytes())});
   text += table(rows);
   for (const auto &[key, value] : checkpoint.state().text) {
     const size_t lines = static_cast<size_t>(std::count(value.begin(), value.end(), '\n'));
@@ -104,10 +105,10 @@ std::string inspectionText(const HuggingFaceFolder &folder) {
   for (const FolderTensor &tensor : folder.tensors()) {
     files.insert(folder.fileOf(tensor));
     rows.push_back(
-        {tensor.entry.name, tensor.typeText(), withThousands(tensor.entry.end - tensor.entry.begin)});
+        {tensor.entry.name, tensor.typeText(), formatCount(tensor.entry.end - tensor.entry.begin)});
   }
   return absl::StrCat(folder.path(), ": Hugging Face, ", count(folder.tensors().size(), "tensor"), ", ",
-                      withThousands(folder.tensorBytes()), " bytes in ", count(files.size(), "file"), "\n",
+                      formatCount(folder.tensorBytes()), " bytes in ", count(files.size(), "file"), "\n",
                       table(rows));
 }
 
@@ -147,7 +148,7 @@ absl::StatusOr<Verification> verifyOne(const std::string &folder) {
 std::string verificationText(const Verification &result) {
   if (result.problems.empty())
     return absl::StrCat(result.folder, ": whole: ", count(result.tensors, "tensor"), ", ",
-                        withThousands(result.bytes), " bytes, every checksum matches\n");
+                        formatCount(result.bytes), " bytes, every checksum matches\n");
   std::string text =
       absl::StrCat(result.folder, ": broken: ", count(result.problems.size(), "problem"), "\n");
   for (const std::string &problem : result.problems)
@@ -163,10 +164,10 @@ std::string differenceText(const TensorComparison &tensor) {
                         "\n");
   std::string text =
       absl::StrFormat("  %s: %s of %s elements differ, the first at %d; max |a-b| %.3g, relative %.3g",
-                      tensor.name, withThousands(tensor.differing), withThousands(tensor.elements),
+                      tensor.name, formatCount(tensor.differing), formatCount(tensor.elements),
                       tensor.firstIndex, tensor.maxAbsolute, tensor.maxRelative);
   if (tensor.notFinite > 0)
-    absl::StrAppend(&text, "; ", withThousands(tensor.notFinite), " not finite");
+    absl::StrAppend(&text, "; ", formatCount(tensor.notFinite), " not finite");
   return text + "\n";
 }
 

@@ -11,6 +11,7 @@
 #include "runtime/interchange/ExportFolder.h"
 #include "runtime/interchange/ImportFolder.h"
 #include "runtime/support/ByteUnits.h"
+#include "runtime/support/FormatCount.h"
 #include "runtime/tokenizer/Tokenizer.h"
 #include "runtime/train/Resume.h"
 #include "tools/weft/Command.h"
@@ -96,12 +97,12 @@ absl::Status importWeights(const ImportOptions &options) {
   absl::StatusOr<ImportResult> result = importFolder(*source, request);
   if (!result.ok())
     return result.status();
-  std::printf("imported %zu tensors, %s bytes -> %s\n", result->tensors,
-              checkpoint::withThousands(result->bytes).c_str(), options.output.c_str());
+  std::printf("imported %zu tensors, %s bytes -> %s\n", result->tensors, formatCount(result->bytes).c_str(),
+              options.output.c_str());
   for (const std::string &note : source->notes())
     std::printf("  %s\n", note.c_str());
   if (result->rounded > 0)
-    std::printf("  %s elements have another value now\n", checkpoint::withThousands(result->rounded).c_str());
+    std::printf("  %s elements have another value now\n", formatCount(result->rounded).c_str());
   return absl::OkStatus();
 }
 
@@ -156,10 +157,10 @@ absl::Status exportWeights(const ExportOptions &options) {
     return result.status();
   std::printf("exported step %lld: %zu tensors, %s bytes in %zu %s -> %s\n",
               static_cast<long long>(checkpoint->state().step), result->tensors,
-              checkpoint::withThousands(result->bytes).c_str(), result->files,
-              result->files == 1 ? "file" : "files", options.output.c_str());
+              formatCount(result->bytes).c_str(), result->files, result->files == 1 ? "file" : "files",
+              options.output.c_str());
   if (result->rounded > 0)
-    std::printf("  %s elements were rounded to %s\n", checkpoint::withThousands(result->rounded).c_str(),
+    std::printf("  %s elements were rounded to %s\n", formatCount(result->rounded).c_str(),
                 options.dtype.c_str());
   return absl::OkStatus();
 }

@@ -7,12 +7,11 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/tokenizer/BytePairEncoding.h"
 #include "runtime/tokenizer/TokenizerFile.h"
+#include "tests/fuzz/Require.h"
 
 #include "absl/strings/escaping.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <map>
 
 using namespace weft;
@@ -20,13 +19,6 @@ using namespace weft;
 namespace {
 constexpr size_t mostTokens = 300;
 constexpr size_t longestPiece = 400;
-
-void require(bool condition, const char *what) {
-  if (condition)
-    return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
 
 using Ranks = std::map<std::string, int32_t>;
 

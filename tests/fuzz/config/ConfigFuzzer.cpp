@@ -9,20 +9,11 @@
 #include "runtime/config/ConfigLoader.h"
 #include "runtime/config/JsonTree.h"
 #include "runtime/config/ResumeComparison.h"
-
-#include <cstdio>
-#include <cstdlib>
+#include "tests/fuzz/Require.h"
 
 using namespace weft;
 
 namespace {
-void require(bool condition, const char *what, const std::string &text) {
-  if (condition)
-    return;
-  std::fprintf(stderr, "%s\n%s\n", what, text.c_str());
-  std::abort();
-}
-
 /// Cuts the overrides off the end of the text.
 std::vector<std::string> takeOverrides(std::string &text) {
   constexpr char mark[] = "\n#set ";

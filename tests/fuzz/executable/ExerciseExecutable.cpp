@@ -8,9 +8,9 @@
 #include "runtime/executable/ExecutableFile.h"
 #include "runtime/executable/FileHeader.h"
 #include "runtime/executable/Parts.h"
+#include "tests/fuzz/Require.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
@@ -121,13 +121,6 @@ bool isSmall(const Executable &executable, const Program &program) {
                      [&](const Command &c) { return touches(c) <= kMostTouched; });
 }
 
-void require(bool holds, const char *what) {
-  if (holds)
-    return;
-  std::fprintf(stderr, "an executable that was read %s\n", what);
-  std::abort();
-}
-
 /// One rank of the executable's mesh. With `mayFail` a run may end with a message: ranks of other parts need
 /// not come to the same calls.
 Exercised runPrograms(const Executable &executable, bool mayFail, Communicator &communicator) {
@@ -139,7 +132,7 @@ Exercised runPrograms(const Executable &executable, bool mayFail, Communicator &
   Exercised result = Exercised::Loaded;
   for (uint32_t i = 0; i < executable.programs.size(); ++i)
     if (isSmall(executable, executable.programs[i])) {
-      require((*executor)->run(ProgramHandle{i}).ok() || mayFail, "fails to run");
+      require((*executor)->run(ProgramHandle{i}).ok() || mayFail, "an executable that was read fails to run");
       result = Exercised::Ran;
     }
   return result;
@@ -168,11 +161,12 @@ Exercised exerciseExecutable(std::string_view bytes) {
   absl::StatusOr<std::vector<Executable>> parts = parseExecutables(bytes, "fuzz.weft");
   if (!parts.ok())
     return Exercised::Refused;
-  require(!dump(*parts).empty(), "prints nothing");
+  require(!dump(*parts).empty(), "an executable that was read prints nothing");
   if (absl::StatusOr<std::string> written = serializeExecutables(*parts); written.ok()) {
     absl::StatusOr<std::vector<Executable>> again = parseExecutables(*written, "fuzz.weft");
-    require(again.ok(), "is refused once written");
-    require(*serializeExecutables(*again) == *written, "changes when it is written twice");
+    require(again.ok(), "an executable that was read is refused once written");
+    require(*serializeExecutables(*again) == *written,
+            "an executable that was read changes when it is written twice");
   }
   const int64_t ranks = parts->front().mesh.ranks();
   if (ranks > kMostRanks)
@@ -189,7 +183,7 @@ Exercised exerciseExecutable(std::string_view bytes) {
   for (std::thread &thread : threads)
     thread.join();
   require(isPipeline || std::count(results.begin(), results.end(), results[0]) == ranks,
-          "loads on some ranks only");
+          "an executable that was read loads on some ranks only");
   return *std::min_element(results.begin(), results.end());
 }
 

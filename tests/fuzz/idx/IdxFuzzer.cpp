@@ -6,20 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/data/IndexFile.h"
-
-#include <cstdio>
-#include <cstdlib>
+#include "tests/fuzz/Require.h"
 
 using namespace weft;
 
 namespace {
-void require(bool condition, const char *what) {
-  if (condition)
-    return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
-
 void checkPromises(const IndexView &view, int64_t binBytes) {
   int64_t next = 0;
   for (int64_t i = 0; i < view.sequences(); ++i) {

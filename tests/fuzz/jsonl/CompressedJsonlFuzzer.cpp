@@ -10,9 +10,8 @@
 #include "runtime/data/SourcePieces.h"
 #include "runtime/data/TextReader.h"
 #include "runtime/tokenizer/BytesTokenizer.h"
+#include "tests/fuzz/Require.h"
 
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <sys/mman.h>
@@ -25,13 +24,6 @@ using namespace weft;
 namespace {
 /// A bomb is read no further.
 constexpr size_t mostText = size_t{4} << 20;
-
-void require(bool condition, const char *what) {
-  if (condition)
-    return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
 
 std::string gzip(std::string_view text) {
   z_stream stream{};

@@ -8,22 +8,13 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/data/JsonText.h"
 #include "runtime/metrics/StepMetrics.h"
+#include "tests/fuzz/Require.h"
 
 #include <nlohmann/json.hpp>
-
-#include <cstdio>
-#include <cstdlib>
 
 using namespace weft;
 
 namespace {
-void require(bool condition, const char *what, std::string_view line) {
-  if (condition)
-    return;
-  std::fprintf(stderr, "%s\n%.*s\n", what, static_cast<int>(line.size()), line.data());
-  std::abort();
-}
-
 void checkDocument(std::string_view line) {
   std::string text;
   absl::Status status = readJsonText(line, "text", text);

@@ -6,26 +6,21 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/checkpoint/Manifest.h"
+#include "tests/fuzz/Require.h"
 
-#include <cstdlib>
 #include <string_view>
 
 using namespace weft::checkpoint;
-
-static void require(bool holds) {
-  if (!holds)
-    std::abort();
-}
 
 static void tryText(std::string_view text) {
   const absl::StatusOr<Manifest> manifest = parseManifest(text, "f");
   if (!manifest.ok())
     return;
-  require(checkManifest(*manifest).empty());
+  weft::require(checkManifest(*manifest).empty(), "a manifest that was read is not sound");
   const absl::StatusOr<std::string> written = formatManifest(*manifest);
-  require(written.ok());
+  weft::require(written.ok(), "a manifest that was read cannot be written");
   const absl::StatusOr<Manifest> again = parseManifest(*written, "f");
-  require(again.ok() && *again == *manifest);
+  weft::require(again.ok() && *again == *manifest, "a manifest changes when it is written");
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -5,16 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/checkpoint/SafetensorsHeader.h"
+#include "tests/fuzz/Require.h"
 
-#include <cstdlib>
 #include <string_view>
 
 using namespace weft::checkpoint;
-
-static void require(bool holds) {
-  if (!holds)
-    std::abort();
-}
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   const std::string_view file(reinterpret_cast<const char *>(data), size);
@@ -29,17 +24,19 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 
   int64_t at = header->dataStart;
   for (const SafetensorsEntry &entry : header->entries) {
-    require(entry.begin == at && entry.end >= at);
-    require(tensorBytes(entry.shape, entry.type) == entry.end - entry.begin);
+    weft::require(entry.begin == at && entry.end >= at, "tensors do not follow each other");
+    weft::require(tensorBytes(entry.shape, entry.type) == entry.end - entry.begin,
+                  "a tensor has other bytes than its shape");
     at = entry.end;
   }
-  require(at == fileBytes && header->dataEnd == fileBytes);
+  weft::require(at == fileBytes && header->dataEnd == fileBytes, "the tensors do not end with the file");
 
   const absl::StatusOr<SafetensorsHeader> again = layOutSafetensors(header->entries, header->metadata, "f");
-  require(again.ok() && again->entries.size() == header->entries.size());
+  weft::require(again.ok() && again->entries.size() == header->entries.size(),
+                "a header cannot be laid out again");
   const std::string text = formatSafetensorsHeader(*again);
   const absl::StatusOr<SafetensorsHeader> parsed =
       parseSafetensorsHeader(std::string_view(text).substr(kSafetensorsLengthBytes), again->dataEnd, "f");
-  require(parsed.ok() && parsed->metadata == header->metadata);
+  weft::require(parsed.ok() && parsed->metadata == header->metadata, "a header changes when it is written");
   return 0;
 }

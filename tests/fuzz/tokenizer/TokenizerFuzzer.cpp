@@ -8,20 +8,11 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/tokenizer/StreamingDecoder.h"
 #include "runtime/tokenizer/TokenizerFile.h"
-
-#include <cstdio>
-#include <cstdlib>
+#include "tests/fuzz/Require.h"
 
 using namespace weft;
 
 namespace {
-void require(bool condition, const char *what) {
-  if (condition)
-    return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
-
 void checkPromises(const Tokenizer &tokenizer, std::string_view text, const EncodeOptions &options) {
   absl::StatusOr<std::vector<int32_t>> ids = tokenizer.encode(text, options);
   if (!ids.ok()) {
