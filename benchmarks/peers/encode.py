@@ -6,6 +6,7 @@ three encodings of the whole text, from a string to a list of ids, and writes th
 
 import array
 import base64
+import hashlib
 import os
 import sys
 import time
@@ -81,7 +82,8 @@ def encoderOf(peer, vocabulary, folder):
         return lambda text: [token for part in partsOf(text, 150_000) for token in encoding.encode_ordinary(part)]
     from tokenizers import Tokenizer
 
-    path = os.path.join(folder, "cl100k.json")
+    with open(__file__, "rb") as file:  # another way of making it makes another file
+        path = os.path.join(folder, f"cl100k-{hashlib.sha256(file.read()).hexdigest()[:16]}.json")
     if not os.path.exists(path):
         writeTokenizerJson(ranksIn(vocabulary), path)
     tokenizer = Tokenizer.from_file(path)
