@@ -80,10 +80,20 @@ absl::Status CheckpointSaver::advance() {
   communicator.enter(Phase::Save, report.step);
   absl::Status status = goOn();
   report.waited += secondsSince(since);
-  report.seconds = secondsSince(begun);
   if (status.ok() && stage == Stage::None)
-    options.saved(report);
+    status = tell();
   return withExitCode(status, ExitCode::Checkpoint);
+}
+
+/// A rank that waits holds up all others: the longest wait counts.
+absl::Status CheckpointSaver::tell() {
+  if (absl::Status status = communicator.allReduce(std::as_writable_bytes(std::span(&report.waited, 1)),
+                                                   DType::F64, ReduceKind::Max);
+      !status.ok())
+    return status;
+  report.seconds = secondsSince(begun);
+  options.saved(report);
+  return absl::OkStatus();
 }
 
 absl::Status CheckpointSaver::finish() {

@@ -33,8 +33,7 @@ namespace weft {
 struct SaveReport {
   int64_t step = 0;
   double seconds = 0; ///< from its beginning until this rank knew that it is whole
-  double waited =
-      0; ///< of these, those in which the training thread was in the saver, or waited for the copy
+  double waited = 0;  ///< of these, those that training of the slowest rank was in the saver, copy included
 };
 
 /// Of one rank; all ranks call the same functions in the same order. Every error has the exit code of
@@ -79,6 +78,7 @@ private:
   std::function<absl::Status()> afterCopy(std::function<absl::Status()> task);
   absl::Status beginShared();
   absl::Status goOn();
+  absl::Status tell();
   absl::Status endWriting(const absl::Status &mine);
   absl::Status saveAlone();
   absl::Status writeOwned();
