@@ -217,6 +217,22 @@ class Formats(Interchange):
             self.assertIn(f" 4x3 {dtype} ", printed)
         self.assertIn(f"equal: every bit of {len(self.TYPES)} tensors", self.passes("weft", "ckpt", "diff", "hf", "other"))
 
+    def testThePackageReadsFilesOfEveryTypeThatThereIs(self):
+        """The ends of each type and a fraction, written by weft-run."""
+        values = {"i1": ("bool", "true, false, true"), "i32": ("int32", "-2147483648, -1, 2147483647"),
+                  "i64": ("int64", "-9007199254740992, -1, 9007199254740992"), "f16": ("float16", "-65504.0, 0.00006103515625, 0.333251953125"),
+                  "bf16": ("bfloat16", "-3.3895313892515355e38, 1.1754943508222875e-38, 0.333984375"),
+                  "f32": ("float32", "-3.4028234663852886e38, 1.1754943508222875e-38, 0.3333333432674408"),
+                  "f64": ("float64", "-1.7976931348623157e308, 2.2250738585072014e-308, 0.3333333333333333")}
+        types = ", ".join(f"tensor<3x{name}>" for name in values)
+        constants = "".join(f"  %{name} = nn.constant dense<[{numbers}]> : tensor<3x{name}>\n" for name, (_, numbers) in values.items())
+        with open(self.path("all.mlir"), "w", encoding="utf-8") as file:
+            file.write(f"func.func @make() -> ({types}) {{\n{constants}  return {', '.join('%' + name for name in values)} : {types}\n}}\n")
+        self.passes("weft-run", "all.mlir", "--types", "declared", "--output", "all.safetensors")
+        read = self.transformers("read", {"path": self.path("all.safetensors")})[0]
+        expected = [[dtype, [float({"true": 1, "false": 0}.get(number, number)) for number in numbers.split(", ")]] for dtype, numbers in values.values()]
+        self.assertEqual(expected, [read[f"result{i}"] for i in range(len(values))])
+
 
 class Limits(Interchange):
     def testMemoryIsThatOfOneTensor(self):
