@@ -52,7 +52,7 @@ TEST_F(CkptCommand, InspectPrintsTheTensorsAndTheState) {
   const Ran ran = run("ckpt inspect " + one);
   EXPECT_EQ(ran.code, 0);
   EXPECT_EQ(ran.out, one + ": step 1, 3 tensors, 80 bytes in 1 file\n"
-                           "version 2: a checksum for each 1,048,576 bytes of a file\n"
+                           "version 2: a checksum for each 262,144 bytes of a file\n"
                            "  tensor         type             bytes\n"
                            "  updates        tensor<i64>          8\n"
                            "  weight         tensor<2x3xf32>     24\n"
@@ -72,7 +72,7 @@ TEST_F(CkptCommand, InspectOfARunShowsItsLatestWholeCheckpoint) {
 TEST_F(CkptCommand, InspectPrintsJson) {
   const nlohmann::json json = nlohmann::json::parse(run("ckpt inspect --json " + one).out);
   EXPECT_EQ(json["step"], 1);
-  EXPECT_EQ(json["block_bytes"], 1048576);
+  EXPECT_EQ(json["block_bytes"], 262144);
   EXPECT_EQ(json["tensors"][1],
             nlohmann::json(
                 {{"name", "weight"}, {"dtype", "f32"}, {"shape", {2, 3}}, {"placement", ""}, {"bytes", 24}}));
