@@ -1,12 +1,11 @@
 //===- Checkpoint.cpp - A saved checkpoint, open for reading --------------===//
 //
-// What there is comes from the manifest alone; `verify` maps each file and hashes it in place.
+// What there is comes from the manifest alone; the headers of files are for other tools, and for `verify`.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/checkpoint/Checkpoint.h"
-#include "runtime/checkpoint/Checksum.h"
 #include "runtime/checkpoint/FileOperations.h"
-#include "runtime/checkpoint/ReadPieces.h"
+#include "runtime/checkpoint/ReadBlocks.h"
 #include "runtime/checkpoint/SafetensorsFile.h"
 #include "runtime/support/ExitCode.h"
 #include "runtime/support/FormatCount.h"
@@ -79,25 +78,20 @@ absl::Status Checkpoint::checkTensors(const std::vector<std::pair<std::string, T
 absl::Status Checkpoint::read(const std::string &name, std::span<std::byte> into) const {
   const TensorRecord *tensor = find(name);
   const std::vector<int64_t> shape = tensor ? tensor->type.shape : std::vector<int64_t>();
-  return readSlices({{name, wholeSlice(shape), shape, into}}, 1);
+  return readSlices({{name, wholeSlice(shape), shape, into}}, 1).status();
 }
 
-absl::Status Checkpoint::readSlice(const std::string &name, const Slice &slice,
-                                   const std::vector<int64_t> &memory, std::span<std::byte> into) const {
-  return readSlices({{name, slice, memory, into}}, 1);
-}
-
-absl::Status Checkpoint::readSlices(const std::vector<SliceRequest> &requests, int threads) const {
-  std::vector<PieceRead> reads;
+absl::StatusOr<int64_t> Checkpoint::readSlices(const std::vector<SliceRequest> &requests, int threads) const {
+  std::vector<TensorRead> reads;
   for (const SliceRequest &wanted : requests) {
     if (absl::Status status = checkRequest(wanted); !status.ok())
       return withExitCode(status, ExitCode::Checkpoint);
-    const TensorRecord &tensor = *find(wanted.name);
-    for (const PieceRecord &piece : tensor.pieces)
-      if (intersection(piece.slice, wanted.slice).elements() > 0)
-        reads.push_back({&tensor, &piece, &wanted});
+    reads.push_back({find(wanted.name), &wanted});
   }
-  return withExitCode(readPieces(*system, path, std::move(reads), threads), ExitCode::Checkpoint);
+  const ReadPlan plan = ReadPlan::ofSlices(contents, reads);
+  if (absl::Status status = readBlocks(*system, path, plan, threads); !status.ok())
+    return withExitCode(status, ExitCode::Checkpoint);
+  return plan.bytes();
 }
 
 absl::Status Checkpoint::checkRequest(const SliceRequest &wanted) const {
@@ -119,37 +113,44 @@ absl::Status Checkpoint::checkRequest(const SliceRequest &wanted) const {
   return absl::OkStatus();
 }
 
-void Checkpoint::verifyFile(const FileRecord &record, std::vector<std::string> &problems) const {
+void Checkpoint::checkHeader(const FileRecord &record, std::vector<std::string> &problems) const {
   const std::string name = absl::StrCat(path, "/", record.name);
-  absl::StatusOr<SafetensorsFile> file = SafetensorsFile::open(*system, name);
+  absl::StatusOr<InputFile> file = InputFile::open(*system, name);
   if (!file.ok()) {
     problems.emplace_back(file.status().message());
     return;
   }
+  absl::StatusOr<SafetensorsHeader> header = readSafetensorsHeader(*file, name);
+  if (!header.ok()) {
+    problems.emplace_back(header.status().message());
+    return;
+  }
+  absl::flat_hash_map<std::string_view, const SafetensorsEntry *> entries;
+  for (const SafetensorsEntry &entry : header->entries)
+    entries.emplace(entry.name, &entry);
   const auto pieces = piecesIn(record.name, contents);
-  if (pieces.size() != file->header().entries.size())
-    problems.push_back(absl::StrCat(name, ": holds ", file->header().entries.size(),
-                                    " tensors, the manifest names ", pieces.size()));
+  if (pieces.size() != entries.size())
+    problems.push_back(
+        absl::StrCat(name, ": holds ", entries.size(), " tensors, the manifest names ", pieces.size()));
   for (const auto &[tensor, piece] : pieces) {
-    const SafetensorsEntry *entry = file->find(tensor->name);
+    const auto found = entries.find(tensor->name);
+    const SafetensorsEntry *entry = found == entries.end() ? nullptr : found->second;
     if (!entry || entry->begin != piece->begin || entry->end != piece->end ||
-        entry->type != toSafetensors(tensor->type.dtype) || entry->shape != piece->slice.size) {
+        entry->type != toSafetensors(tensor->type.dtype) || entry->shape != piece->slice.size)
       problems.push_back(
           absl::StrCat(name, ": its header does not agree with the manifest on tensor '", tensor->name, "'"));
-      continue;
-    }
-    Checksum checksum;
-    const std::span<const std::byte> bytes = file->bytes(*entry);
-    checksum.update(bytes.data(), bytes.size());
-    if (checksum.value() != piece->checksum)
-      problems.emplace_back(damagedPiece(name, *tensor, *piece, checksum.value()).message());
   }
 }
 
 std::vector<std::string> Checkpoint::verify() const {
   std::vector<std::string> problems;
-  for (const FileRecord &file : contents.files)
-    verifyFile(file, problems);
+  for (size_t file = 0; file < contents.files.size(); ++file) {
+    const std::vector<absl::Status> damage = findDamage(*system, path, ReadPlan::ofFile(contents, file));
+    for (const absl::Status &each : damage)
+      problems.emplace_back(each.message());
+    if (damage.empty())
+      checkHeader(contents.files[file], problems);
+  }
   return problems;
 }
 

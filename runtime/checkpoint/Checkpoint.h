@@ -1,9 +1,9 @@
 //===- Checkpoint.h - A saved checkpoint, open for reading ----------------===//
 //
-// Opening reads the manifest and looks at the size of each file: a checkpoint that opens is whole. Reading a
-// tensor touches its bytes only, whatever the mesh that wrote them, and holds them against their checksum;
-// what comes out is what was saved, or an error; every error ends a process with the exit code of
-// checkpoints.
+// Opening reads the manifest and looks at the size of each file: a checkpoint that opens is whole. Reading
+// slices of tensors touches the blocks of files that hold some of them, whatever the mesh that wrote them,
+// and holds each against its checksum; what comes out is what was saved, or an error; every error ends a
+// process with the exit code of checkpoints.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_CHECKPOINT_CHECKPOINT_H
@@ -40,6 +40,8 @@ public:
   /// Sorted by name.
   const std::vector<TensorRecord> &tensors() const { return contents.tensors; }
   const std::vector<FileRecord> &files() const { return contents.files; }
+  /// A checksum each is of so many bytes of a file; 0: of version 1, where each is of a piece of a tensor.
+  int64_t blockBytes() const { return contents.blockBytes; }
   /// Null when there is none of that name.
   const TensorRecord *find(const std::string &name) const;
   /// The sum of all tensors' bytes.
@@ -53,23 +55,21 @@ public:
   /// Several threads may read at once. After an error the contents of `into` are unspecified.
   absl::Status read(const std::string &name, std::span<std::byte> into) const;
 
-  /// Fills the front corner of a dense tensor of shape `memory` with a slice of the saved one; the rest of it
-  /// stays as it is. Reads the pieces that hold some of the slice, and no others, and verifies their
-  /// checksums. `into` is exactly as large as `memory`, which in no dimension is smaller than the slice.
-  absl::Status readSlice(const std::string &name, const Slice &slice, const std::vector<int64_t> &memory,
-                         std::span<std::byte> into) const;
+  /// Fills the front corner of the memory of each request with its slice; the rest of the memory stays as it
+  /// is. Reads the blocks that hold some of the slices, each once, and no others, and verifies their
+  /// checksums, by this many threads together. The places share no memory. Returns how many bytes of files
+  /// were read.
+  absl::StatusOr<int64_t> readSlices(const std::vector<SliceRequest> &requests, int threads) const;
 
-  /// The same of several slices, whose places share no memory, by this many threads together.
-  absl::Status readSlices(const std::vector<SliceRequest> &requests, int threads) const;
-
-  /// Reads every byte: each file's header against the manifest and each checksum. One line for each problem.
+  /// Reads every byte: each checksum, and each sound file's header against the manifest. One line for each
+  /// problem.
   std::vector<std::string> verify() const;
 
 private:
   friend absl::StatusOr<Checkpoint> openCheckpoint(const std::string &, FileSystem &);
   Checkpoint(std::string path, FileSystem &system, Manifest contents);
   absl::Status checkRequest(const SliceRequest &wanted) const;
-  void verifyFile(const FileRecord &file, std::vector<std::string> &problems) const;
+  void checkHeader(const FileRecord &file, std::vector<std::string> &problems) const;
 
   std::string path;
   FileSystem *system;

@@ -147,20 +147,21 @@ absl::StatusOr<RankRecord> writeRank(const std::string &temporary, int64_t rank,
   if (!file.ok())
     return file.status();
 
-  RankRecord record{{name, file->bytes()}, {}};
+  RankRecord record{{name, file->bytes(), {}}, {}};
   std::vector<std::byte> buffer;
   for (const SafetensorsEntry &entry : file->entries()) {
     const TensorView &view = *views.at(entry.name);
-    absl::StatusOr<uint64_t> checksum = file->write(denseBytes(view, buffer), stop);
-    if (!checksum.ok())
-      return checksum.status();
-    const PieceRecord piece{name, sliceOf(view), entry.begin, entry.end, *checksum};
+    if (absl::Status status = file->write(denseBytes(view, buffer), stop); !status.ok())
+      return status;
+    const PieceRecord piece{name, sliceOf(view), entry.begin, entry.end};
     const std::vector<int64_t> &shape = view.part ? view.part->globalShape : view.type.shape;
     record.tensors.push_back(
         {view.name, {view.type.dtype, shape}, view.part ? view.part->placement : "", {piece}});
   }
-  if (absl::Status status = file->finish(); !status.ok())
-    return status;
+  absl::StatusOr<std::vector<Block>> blocks = file->finish();
+  if (!blocks.ok())
+    return blocks.status();
+  record.file.blocks = *std::move(blocks);
   return record;
 }
 
@@ -175,7 +176,7 @@ absl::Status commitSaveAs(const std::string &temporary, const std::string &final
   absl::StatusOr<std::vector<TensorRecord>> tensors = joinRanks(ranks);
   if (!tensors.ok())
     return tensors.status();
-  Manifest manifest{state, {}, *std::move(tensors)};
+  Manifest manifest{state, kBlockBytes, {}, *std::move(tensors)};
   for (const RankRecord &rank : ranks)
     manifest.files.push_back(rank.file);
   std::sort(manifest.files.begin(), manifest.files.end(),

@@ -22,10 +22,10 @@ std::optional<uint64_t> checksumFromText(std::string_view text) {
     return std::nullopt;
   uint64_t value = 0;
   for (char digit : text) {
-    const size_t found = kDigits.find(digit);
-    if (found == std::string_view::npos)
+    const bool isNumber = digit >= '0' && digit <= '9';
+    if (!isNumber && (digit < 'a' || digit > 'f'))
       return std::nullopt;
-    value = value << 4 | found;
+    value = value << 4 | static_cast<uint64_t>(isNumber ? digit - '0' : digit - 'a' + 10);
   }
   return value;
 }

@@ -5,24 +5,28 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/checkpoint/Manifest.h"
-#include "runtime/checkpoint/Checksum.h"
 #include "runtime/checkpoint/SafetensorsHeader.h"
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace weft::checkpoint {
 namespace {
 using Json = nlohmann::ordered_json;
 
-Json toJson(const FileRecord &file) { return {{"name", file.name}, {"bytes", file.bytes}}; }
+Json toJson(const FileRecord &file) {
+  return {{"name", file.name}, {"bytes", file.bytes}, {"xxh64", blocksText(file.blocks)}};
+}
 
 Json toJson(const PieceRecord &piece) {
-  return {{"file", piece.file},       {"offset", piece.slice.offset},
-          {"size", piece.slice.size}, {"begin", piece.begin},
-          {"end", piece.end},         {"xxh64", checksumText(piece.checksum)}};
+  return {{"file", piece.file},
+          {"offset", piece.slice.offset},
+          {"size", piece.slice.size},
+          {"begin", piece.begin},
+          {"end", piece.end}};
 }
 
 Json toJson(const TensorRecord &tensor) {
@@ -78,6 +82,41 @@ std::string checkTensor(const TensorRecord &tensor,
       return problem;
   return "";
 }
+
+/// A tensor's piece, by its place in a file.
+struct PlacedPiece {
+  std::string_view file, tensor;
+  int64_t begin, end;
+};
+
+/// No byte of a file belongs to two tensors.
+std::string checkPlaces(const std::vector<TensorRecord> &tensors) {
+  std::vector<PlacedPiece> places;
+  for (const TensorRecord &tensor : tensors)
+    for (const PieceRecord &piece : tensor.pieces)
+      if (piece.begin < piece.end)
+        places.push_back({piece.file, tensor.name, piece.begin, piece.end});
+  std::sort(places.begin(), places.end(), [](const PlacedPiece &a, const PlacedPiece &b) {
+    return std::tie(a.file, a.begin) < std::tie(b.file, b.begin);
+  });
+  for (size_t i = 1; i < places.size(); ++i)
+    if (const PlacedPiece &a = places[i - 1], &b = places[i]; a.file == b.file && b.begin < a.end)
+      return absl::StrCat("tensors '", absl::string_view(a.tensor.data(), a.tensor.size()), "' and '",
+                          absl::string_view(b.tensor.data(), b.tensor.size()), "' share bytes of ",
+                          absl::string_view(a.file.data(), a.file.size()));
+  return "";
+}
+
+std::string checkFile(const FileRecord &file, int64_t blockBytes) {
+  if (!isPlainName(file.name) || file.name == kManifestName)
+    return absl::StrCat("'", file.name, "' is not a name for a file of tensors");
+  if (file.bytes < 0)
+    return absl::StrCat("file '", file.name, "' has a negative size");
+  if (blockBytes > 0 && !areBlocksOf(file.blocks, file.bytes, blockBytes))
+    return absl::StrCat("file '", file.name, "' of ", file.bytes, " bytes is not cut into blocks of ",
+                        blockBytes);
+  return "";
+}
 } // namespace
 
 std::string checkManifest(const Manifest &manifest) {
@@ -87,10 +126,8 @@ std::string checkManifest(const Manifest &manifest) {
     return "the state's values are not an object";
   absl::flat_hash_map<std::string, int64_t> fileBytes;
   for (const FileRecord &file : manifest.files) {
-    if (!isPlainName(file.name) || file.name == kManifestName)
-      return absl::StrCat("'", file.name, "' is not a name for a file of tensors");
-    if (file.bytes < 0)
-      return absl::StrCat("file '", file.name, "' has a negative size");
+    if (std::string problem = checkFile(file, manifest.blockBytes); !problem.empty())
+      return problem;
     if (!fileBytes.emplace(file.name, file.bytes).second)
       return absl::StrCat("file '", file.name, "' comes twice");
   }
@@ -103,11 +140,11 @@ std::string checkManifest(const Manifest &manifest) {
     if (std::string problem = checkTensor(tensor, fileBytes); !problem.empty())
       return absl::StrCat("tensor '", tensor.name, "': ", problem);
   }
-  return "";
+  return checkPlaces(manifest.tensors);
 }
 
-std::string withManifestChecksum(std::string_view rest) {
-  std::string text = absl::StrCat("{\"format\": \"weft checkpoint\", \"version\": ", kManifestVersion,
+std::string withManifestChecksum(std::string_view rest, int64_t version) {
+  std::string text = absl::StrCat("{\"format\": \"weft checkpoint\", \"version\": ", version,
                                   ", \"xxh64\": \"", checksumText(checksumOf(rest)), "\",\n");
   text += rest;
   return text;
@@ -131,10 +168,10 @@ absl::StatusOr<std::string> formatManifest(const Manifest &manifest) {
       return absl::InvalidArgumentError(absl::StrCat(
           "checkpoint state: ", nlohmann::json::diff(given, read).at(0).at("path").get<std::string>(),
           " cannot be written as JSON (is it a number that is not finite?)"));
-    std::string rest =
-        absl::StrCat("\"step\": ", manifest.state.step, ",\n\"text\": ", given["text"].dump(1),
-                     ",\n\"values\": ", given["values"].dump(1), ",\n\"files\": [", lines(manifest.files),
-                     "\n],\n\"tensors\": [", lines(manifest.tensors), "\n]}\n");
+    std::string rest = absl::StrCat(
+        "\"step\": ", manifest.state.step, ",\n\"text\": ", given["text"].dump(1),
+        ",\n\"values\": ", given["values"].dump(1), ",\n\"block_bytes\": ", manifest.blockBytes,
+        ",\n\"files\": [", lines(manifest.files), "\n],\n\"tensors\": [", lines(manifest.tensors), "\n]}\n");
     return withManifestChecksum(rest);
   } catch (const nlohmann::json::exception &) {
     return absl::InvalidArgumentError("checkpoint state: a text, a key or a tensor's name is not UTF-8");

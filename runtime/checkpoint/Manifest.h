@@ -1,15 +1,17 @@
 //===- Manifest.h - What a checkpoint folder holds ------------------------===//
 //
 // `manifest.json` is written last, so its presence says that the folder is whole. It names every file with
-// its size, every tensor with its global shape and where each of its slices lies, and carries the run's state
-// as the trainer gave it. Its first line holds format, version and a checksum of all that follows: a damaged
-// manifest is never taken for a sound one. Equal contents give equal bytes.
+// its size and the checksums of its blocks, every tensor with its global shape and where each of its slices
+// lies, and carries the run's state as the trainer gave it. Its first line holds format, version and a
+// checksum of all that follows: a damaged manifest is never taken for a sound one. Equal contents give equal
+// bytes. Version 2 is written; version 1, which had a checksum for each slice, is read.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_CHECKPOINT_MANIFEST_H
 #define WEFT_RUNTIME_CHECKPOINT_MANIFEST_H
 
 #include "kernels/common/Types.h"
+#include "runtime/checkpoint/Blocks.h"
 #include "runtime/checkpoint/Pieces.h"
 
 #include "absl/status/statusor.h"
@@ -24,9 +26,9 @@
 
 namespace weft::checkpoint {
 
-constexpr int64_t kManifestVersion = 1;
+constexpr int64_t kManifestVersion = 2;
 constexpr const char *kManifestName = "manifest.json";
-/// 100,000 tensors on 64 ranks stay below.
+/// 100,000 tensors on 64 ranks stay below; the blocks of 10 TB add 610 MB.
 constexpr int64_t kMostManifestBytes = int64_t{1} << 30;
 
 /// What a run must know to go on, besides tensors. This library stores both maps and looks into neither.
@@ -41,6 +43,7 @@ struct CheckpointState {
 struct FileRecord {
   std::string name;
   int64_t bytes = 0;
+  std::vector<Block> blocks; ///< Ascending; they hold every byte of every piece.
   bool operator==(const FileRecord &) const = default;
 };
 
@@ -50,7 +53,6 @@ struct PieceRecord {
   Slice slice;
   int64_t begin = 0; ///< Byte range [begin, end) of the file.
   int64_t end = 0;
-  uint64_t checksum = 0; ///< XXH64 of these bytes.
   bool operator==(const PieceRecord &) const = default;
 };
 
@@ -65,6 +67,8 @@ struct TensorRecord {
 
 struct Manifest {
   CheckpointState state;
+  /// Of all files; 0: version 1, where each piece is a block of its own.
+  int64_t blockBytes = kBlockBytes;
   std::vector<FileRecord> files;     ///< Sorted by name.
   std::vector<TensorRecord> tensors; ///< Sorted by name.
   bool operator==(const Manifest &) const = default;
@@ -82,19 +86,19 @@ struct RankRecord {
 absl::StatusOr<std::string> formatRankRecord(const RankRecord &record);
 absl::StatusOr<RankRecord> parseRankRecord(const std::string &text);
 
-/// The text of `manifest.json`. Fails when the state does not survive JSON (a non-finite number, text that is
-/// not UTF-8), naming the key.
+/// The text of `manifest.json`, of version 2: `blockBytes` is not 0. Fails when the state does not survive
+/// JSON (a non-finite number, text that is not UTF-8), naming the key.
 absl::StatusOr<std::string> formatManifest(const Manifest &manifest);
 
 /// Sets the first line, with its checksum, before the rest of a manifest's text.
-std::string withManifestChecksum(std::string_view rest);
+std::string withManifestChecksum(std::string_view rest, int64_t version = kManifestVersion);
 
 /// The manifest from its text; all that it says about itself is checked (files that it names are not looked
 /// at). `file` names it in messages.
 absl::StatusOr<Manifest> parseManifest(std::string_view text, const std::string &file);
 
-/// Empty when the manifest's own parts agree, else what is wrong: names, sizes, ranges, slices that do not
-/// cover.
+/// Empty when the manifest's own parts agree, else what is wrong: names, sizes, blocks, ranges, slices that
+/// do not cover or that share bytes of a file.
 std::string checkManifest(const Manifest &manifest);
 
 } // namespace weft::checkpoint

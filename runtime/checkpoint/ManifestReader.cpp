@@ -2,15 +2,18 @@
 //
 // Version first (a newer format may differ in everything else), then the checksum, then JSON with bounded
 // nesting and no key twice, then each field with its type, no unknown ones, then the rules of Manifest.cpp.
+// Versions differ in where checksums stand: with the pieces in version 1, with the files in version 2.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/checkpoint/Checksum.h"
 #include "runtime/checkpoint/Manifest.h"
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 
@@ -33,17 +36,17 @@ bool take(std::string_view &text, std::string_view prefix) {
   return true;
 }
 
-/// Checks the first line; returns what follows it.
-absl::StatusOr<std::string_view> checkFirstLine(std::string_view text, const std::string &file) {
+/// Checks the first line; returns what follows it, and the version.
+absl::StatusOr<std::string_view> checkFirstLine(std::string_view text, const std::string &file,
+                                                int64_t &version) {
   if (!take(text, "{\"format\": \"weft checkpoint\", \"version\": "))
     return broken(file, "it does not begin as the manifest of a weft checkpoint");
   const std::string digits(text.substr(0, std::min(text.find_first_not_of("0123456789"), text.size())));
-  int64_t version = 0;
   if (!absl::SimpleAtoi(digits, &version))
     return broken(file, "its version is not a number");
-  if (version != kManifestVersion)
+  if (version < 1 || version > kManifestVersion)
     return absl::UnimplementedError(absl::StrCat(file, ": checkpoint format version ", version,
-                                                 ", this weft reads version ", kManifestVersion,
+                                                 ", this weft reads versions 1 to ", kManifestVersion,
                                                  ". Use the weft that wrote it, or a newer one."));
   text.remove_prefix(digits.size());
   const bool named = take(text, ", \"xxh64\": \"");
@@ -140,57 +143,101 @@ public:
   }
 };
 
-FileRecord readFileRecord(const Json &json, FieldReader &reader) {
-  if (!reader.hasKeys(json, {"name", "bytes"}, "a file"))
+/// Reads the records of files and tensors, as a version of the format has them.
+class RecordReader : public FieldReader {
+public:
+  /// Files have blocks of so many bytes; 0: version 1, where pieces have the checksums.
+  explicit RecordReader(int64_t blockBytes) : blockBytes(blockBytes) {}
+
+  FileRecord file(const Json &json);
+  TensorRecord tensor(const Json &json);
+  /// Gives files the blocks that pieces of version 1 are.
+  void placeBlocks(std::vector<FileRecord> &files);
+
+private:
+  PieceRecord piece(const Json &json, const std::string &tensor);
+
+  int64_t blockBytes;
+  absl::flat_hash_map<std::string, std::vector<Block>> pieceBlocks; ///< by file
+};
+
+FileRecord RecordReader::file(const Json &json) {
+  const bool isSound = blockBytes > 0 ? hasKeys(json, {"name", "bytes", "xxh64"}, "a file")
+                                      : hasKeys(json, {"name", "bytes"}, "a file");
+  if (!isSound)
     return {};
-  return {reader.text(json["name"], "a file's name"), reader.integer(json["bytes"], "a file's size")};
+  FileRecord file{text(json["name"], "a file's name"), integer(json["bytes"], "a file's size"), {}};
+  if (blockBytes == 0 || file.bytes < 0)
+    return file;
+  const std::string checksums = text(json["xxh64"], "the checksums of a file");
+  std::optional<std::vector<Block>> blocks = blocksFromText(checksums, file.bytes, blockBytes);
+  if (!blocks)
+    fail(absl::StrCat("file '", file.name, "' of ", file.bytes,
+                      " bytes has not 16 hexadecimal digits for each block of ", blockBytes));
+  file.blocks = std::move(blocks).value_or(std::vector<Block>());
+  return file;
 }
 
-PieceRecord readPiece(const Json &json, const std::string &tensor, FieldReader &reader) {
+PieceRecord RecordReader::piece(const Json &json, const std::string &tensor) {
   const std::string what = absl::StrCat("a piece of tensor '", tensor, "'");
-  if (!reader.hasKeys(json, {"file", "offset", "size", "begin", "end", "xxh64"}, what))
+  const bool isSound = blockBytes > 0
+                           ? hasKeys(json, {"file", "offset", "size", "begin", "end"}, what)
+                           : hasKeys(json, {"file", "offset", "size", "begin", "end", "xxh64"}, what);
+  if (!isSound)
     return {};
   PieceRecord piece;
-  piece.file = reader.text(json["file"], what);
-  piece.slice.offset = reader.integers(json["offset"], what);
-  piece.slice.size = reader.integers(json["size"], what);
-  piece.begin = reader.integer(json["begin"], what);
-  piece.end = reader.integer(json["end"], what);
-  const std::optional<uint64_t> checksum = checksumFromText(reader.text(json["xxh64"], what));
+  piece.file = text(json["file"], what);
+  piece.slice.offset = integers(json["offset"], what);
+  piece.slice.size = integers(json["size"], what);
+  piece.begin = integer(json["begin"], what);
+  piece.end = integer(json["end"], what);
+  if (blockBytes > 0)
+    return piece;
+  const std::optional<uint64_t> checksum = checksumFromText(text(json["xxh64"], what));
   if (!checksum)
-    reader.fail(absl::StrCat("the checksum of ", what, " is not 16 hexadecimal digits"));
-  piece.checksum = checksum.value_or(0);
+    fail(absl::StrCat("the checksum of ", what, " is not 16 hexadecimal digits"));
+  else if (piece.begin < piece.end)
+    pieceBlocks[piece.file].push_back({piece.begin, piece.end, *checksum});
   return piece;
 }
 
-TensorRecord readTensor(const Json &json, FieldReader &reader) {
-  if (!reader.hasKeys(json, {"name", "dtype", "shape", "placement", "pieces"}, "a tensor"))
+TensorRecord RecordReader::tensor(const Json &json) {
+  if (!hasKeys(json, {"name", "dtype", "shape", "placement", "pieces"}, "a tensor"))
     return {};
   TensorRecord tensor;
-  tensor.name = reader.text(json["name"], "a tensor's name");
-  const std::string dtype = reader.text(json["dtype"], "a tensor's dtype");
+  tensor.name = text(json["name"], "a tensor's name");
+  const std::string dtype = text(json["dtype"], "a tensor's dtype");
   if (const std::optional<DType> type = dtypeFromName(dtype))
     tensor.type.dtype = *type;
   else
-    reader.fail(absl::StrCat("tensor '", tensor.name, "' has an unknown dtype '", dtype, "'"));
-  tensor.type.shape = reader.integers(json["shape"], absl::StrCat("the shape of tensor '", tensor.name, "'"));
-  tensor.placement =
-      reader.text(json["placement"], absl::StrCat("the placement of tensor '", tensor.name, "'"));
-  for (const Json &piece : reader.list(json["pieces"], "a tensor's pieces"))
-    tensor.pieces.push_back(readPiece(piece, tensor.name, reader));
+    fail(absl::StrCat("tensor '", tensor.name, "' has an unknown dtype '", dtype, "'"));
+  tensor.type.shape = integers(json["shape"], absl::StrCat("the shape of tensor '", tensor.name, "'"));
+  tensor.placement = text(json["placement"], absl::StrCat("the placement of tensor '", tensor.name, "'"));
+  for (const Json &record : list(json["pieces"], "a tensor's pieces"))
+    tensor.pieces.push_back(piece(record, tensor.name));
   return tensor;
+}
+
+void RecordReader::placeBlocks(std::vector<FileRecord> &files) {
+  for (FileRecord &file : files)
+    if (const auto found = pieceBlocks.find(file.name); found != pieceBlocks.end()) {
+      file.blocks = std::move(found->second);
+      std::sort(file.blocks.begin(), file.blocks.end(),
+                [](const Block &a, const Block &b) { return a.begin < b.begin; });
+      pieceBlocks.erase(found);
+    }
 }
 } // namespace
 
 absl::StatusOr<RankRecord> parseRankRecord(const std::string &text) {
   std::string problem;
   const Json json = parseStrictly(text, problem);
-  FieldReader reader;
+  RecordReader reader(kBlockBytes);
   RankRecord record;
   if (problem.empty() && reader.hasKeys(json, {"file", "tensors"}, "the record")) {
-    record.file = readFileRecord(json["file"], reader);
+    record.file = reader.file(json["file"]);
     for (const Json &tensor : reader.list(json["tensors"], "tensors"))
-      record.tensors.push_back(readTensor(tensor, reader));
+      record.tensors.push_back(reader.tensor(tensor));
   }
   problem = problem.empty() ? reader.problem : problem;
   if (!problem.empty())
@@ -198,8 +245,17 @@ absl::StatusOr<RankRecord> parseRankRecord(const std::string &text) {
   return record;
 }
 
+/// The block size that the manifest states; 0 after a problem, which the reader has.
+static int64_t readBlockBytes(const Json &json, FieldReader &reader) {
+  const int64_t bytes = reader.integer(json["block_bytes"], "block_bytes");
+  if (bytes < 1)
+    reader.fail(absl::StrCat("blocks of ", bytes, " bytes cannot be"));
+  return std::max<int64_t>(bytes, 0);
+}
+
 absl::StatusOr<Manifest> parseManifest(std::string_view text, const std::string &file) {
-  absl::StatusOr<std::string_view> rest = checkFirstLine(text, file);
+  int64_t version = 0;
+  absl::StatusOr<std::string_view> rest = checkFirstLine(text, file, version);
   if (!rest.ok())
     return rest.status();
   std::string problem;
@@ -207,24 +263,33 @@ absl::StatusOr<Manifest> parseManifest(std::string_view text, const std::string 
   if (!problem.empty())
     return broken(file, problem);
 
-  FieldReader reader;
+  FieldReader fields;
   Manifest manifest;
-  if (!reader.hasKeys(json, {"step", "text", "values", "files", "tensors"}, "the manifest"))
-    return broken(file, reader.problem);
-  manifest.state.step = reader.integer(json["step"], "step");
+  const bool hasKeys =
+      version == 1 ? fields.hasKeys(json, {"step", "text", "values", "files", "tensors"}, "the manifest")
+                   : fields.hasKeys(json, {"step", "text", "values", "block_bytes", "files", "tensors"},
+                                    "the manifest");
+  if (!hasKeys)
+    return broken(file, fields.problem);
+  manifest.blockBytes = version == 1 ? 0 : readBlockBytes(json, fields);
+  manifest.state.step = fields.integer(json["step"], "step");
   if (!json["text"].is_object())
     return broken(file, "text is not an object");
   for (const auto &item : json["text"].items())
-    manifest.state.text[item.key()] = reader.text(item.value(), absl::StrCat("text '", item.key(), "'"));
+    manifest.state.text[item.key()] = fields.text(item.value(), absl::StrCat("text '", item.key(), "'"));
   manifest.state.values = std::move(json["values"]);
-  for (const Json &record : reader.list(json["files"], "files"))
-    manifest.files.push_back(readFileRecord(record, reader));
-  for (const Json &record : reader.list(json["tensors"], "tensors"))
-    manifest.tensors.push_back(readTensor(record, reader));
-  if (reader.problem.empty())
-    reader.problem = checkManifest(manifest);
-  if (!reader.problem.empty())
-    return broken(file, reader.problem);
+  if (!fields.problem.empty())
+    return broken(file, fields.problem);
+
+  RecordReader records(manifest.blockBytes);
+  for (const Json &record : records.list(json["files"], "files"))
+    manifest.files.push_back(records.file(record));
+  for (const Json &record : records.list(json["tensors"], "tensors"))
+    manifest.tensors.push_back(records.tensor(record));
+  records.placeBlocks(manifest.files);
+  problem = records.problem.empty() ? checkManifest(manifest) : records.problem;
+  if (!problem.empty())
+    return broken(file, problem);
   return manifest;
 }
 

@@ -151,6 +151,7 @@ BoxWalk::BoxWalk(int64_t elementBytes, std::vector<int64_t> boxSize, const BoxPl
     current.to += to.offset[d] * toStride[d];
   }
   at.assign(inner, 0);
+  first = current;
 }
 
 bool BoxWalk::next(Run &run) {
@@ -170,6 +171,23 @@ bool BoxWalk::next(Run &run) {
   }
   finished = true;
   return true;
+}
+
+void BoxWalk::seek(int64_t from) {
+  if (finished || from < current.from + current.bytes)
+    return;
+  // The last run that begins at or before `from`: what one step of a dimension skips holds all steps of the
+  // later ones, so its digits are the quotients, major to minor, each the largest that there is.
+  int64_t left = from - first.from;
+  current = first;
+  for (size_t d = 0; d < inner; ++d) {
+    at[d] = std::min(left / fromStride[d], size[d] - 1);
+    left -= at[d] * fromStride[d];
+    current.from += at[d] * fromStride[d];
+    current.to += at[d] * toStride[d];
+  }
+  if (Run passed; current.from + current.bytes <= from)
+    next(passed);
 }
 
 void copyBox(int64_t elementBytes, const std::vector<int64_t> &size, const std::byte *from,

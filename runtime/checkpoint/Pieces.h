@@ -61,11 +61,13 @@ public:
   BoxWalk(int64_t elementBytes, std::vector<int64_t> size, const BoxPlace &from, const BoxPlace &to);
   /// The next run, `from` ascending; false after the last.
   bool next(Run &run);
+  /// Goes on, never back, to the first run that ends behind byte `from` of the one tensor.
+  void seek(int64_t from);
 
 private:
   std::vector<int64_t> size, fromStride, toStride, at;
   size_t inner; ///< Dimensions before this one are counted through; the others are the run.
-  Run current;
+  Run first, current;
   bool finished = false;
 };
 

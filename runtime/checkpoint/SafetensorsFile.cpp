@@ -81,6 +81,7 @@ absl::StatusOr<SafetensorsWriter> SafetensorsWriter::create(FileSystem &files, c
     return file.status();
   SafetensorsWriter writer(path, *std::move(header), *std::move(file));
   const std::string start = formatSafetensorsHeader(writer.header);
+  writer.blocks.update(start.data(), start.size());
   if (absl::Status status = writer.file.append(start.data(), start.size()); !status.ok())
     return status;
   return writer;
@@ -98,8 +99,7 @@ absl::Status SafetensorsWriter::wrongSize(int64_t given) const {
                                                  entry.end - entry.begin, " bytes, ", given, " were given"));
 }
 
-absl::StatusOr<uint64_t> SafetensorsWriter::write(std::span<const std::byte> data,
-                                                  const std::atomic<bool> *stop) {
+absl::Status SafetensorsWriter::write(std::span<const std::byte> data, const std::atomic<bool> *stop) {
   if (absl::Status status = checkNext(); !status.ok())
     return status;
   if (written + static_cast<int64_t>(data.size()) != nextBytes())
@@ -118,7 +118,7 @@ absl::Status SafetensorsWriter::append(std::span<const std::byte> data, const st
     if (stop != nullptr && *stop)
       return absl::CancelledError(absl::StrCat(path, ": given up before all was written"));
     const std::span<const std::byte> part = data.subspan(at, std::min(kChecksumStretch, data.size() - at));
-    checksum.update(part.data(), part.size());
+    blocks.update(part.data(), part.size());
     if (absl::Status status = file.append(part.data(), part.size()); !status.ok())
       return status;
     written += static_cast<int64_t>(part.size());
@@ -126,23 +126,23 @@ absl::Status SafetensorsWriter::append(std::span<const std::byte> data, const st
   return absl::OkStatus();
 }
 
-absl::StatusOr<uint64_t> SafetensorsWriter::endEntry() {
+absl::Status SafetensorsWriter::endEntry() {
   if (absl::Status status = checkNext(); !status.ok())
     return status;
   if (written != nextBytes())
     return wrongSize(written);
-  const uint64_t value = checksum.value();
-  checksum = Checksum();
   written = 0;
   ++next;
-  return value;
+  return absl::OkStatus();
 }
 
-absl::Status SafetensorsWriter::finish() {
+absl::StatusOr<std::vector<Block>> SafetensorsWriter::finish() {
   if (next != header.entries.size())
     return absl::FailedPreconditionError(
         absl::StrCat(path, ": tensor '", header.entries[next].name, "' was not written"));
-  return file.finish();
+  if (absl::Status status = file.finish(); !status.ok())
+    return status;
+  return blocks.finish();
 }
 
 } // namespace weft::checkpoint

@@ -8,7 +8,7 @@
 #ifndef WEFT_RUNTIME_CHECKPOINT_SAFETENSORSFILE_H
 #define WEFT_RUNTIME_CHECKPOINT_SAFETENSORSFILE_H
 
-#include "runtime/checkpoint/Checksum.h"
+#include "runtime/checkpoint/Blocks.h"
 #include "runtime/checkpoint/FileOperations.h"
 #include "runtime/checkpoint/SafetensorsHeader.h"
 
@@ -59,13 +59,13 @@ public:
   const std::vector<SafetensorsEntry> &entries() const { return header.entries; }
   /// The file's final size.
   int64_t bytes() const { return header.dataEnd; }
-  /// Writes all bytes of the next entry; returns their XXH64. Cancelled once `stop` is true.
-  absl::StatusOr<uint64_t> write(std::span<const std::byte> data, const std::atomic<bool> *stop = nullptr);
+  /// Writes all bytes of the next entry. Cancelled once `stop` is true.
+  absl::Status write(std::span<const std::byte> data, const std::atomic<bool> *stop = nullptr);
   /// The same in parts: the next bytes of the next entry, and, when all have come, its end.
   absl::Status append(std::span<const std::byte> part, const std::atomic<bool> *stop = nullptr);
-  absl::StatusOr<uint64_t> endEntry();
-  /// Returns once all is on the disk. Every entry must have been written.
-  absl::Status finish();
+  absl::Status endEntry();
+  /// Returns once all is on the disk: the blocks of the file. Every entry must have been written.
+  absl::StatusOr<std::vector<Block>> finish();
 
 private:
   SafetensorsWriter(std::string path, SafetensorsHeader header, OutputFile file);
@@ -78,7 +78,7 @@ private:
   OutputFile file;
   size_t next = 0;
   int64_t written = 0; ///< of the next entry
-  Checksum checksum;
+  BlockChecksums blocks;
 };
 
 } // namespace weft::checkpoint

@@ -161,7 +161,7 @@ absl::Status Exporter::writeTensor(const Exported &tensor, SafetensorsWriter &wr
       return withExitCode(absl::CancelledError("stopped by a signal: nothing was exported"),
                           ExitCode::Stopped);
   }
-  return writer.endEntry().status();
+  return writer.endEntry();
 }
 
 absl::Status Exporter::writeFile(const std::string &path, size_t file) {
@@ -180,7 +180,7 @@ absl::Status Exporter::writeFile(const std::string &path, size_t file) {
   for (const SafetensorsEntry &entry : writer->entries())
     if (absl::Status status = writeTensor(*byName.at(entry.name), *writer); !status.ok())
       return status;
-  return writer->finish();
+  return writer->finish().status();
 }
 
 absl::Status Exporter::writeText(const std::string &path, const std::string &text) {

@@ -43,12 +43,11 @@ absl::StatusOr<TensorRecord> writeParameter(const FolderParameters &source, size
       return withExitCode(absl::CancelledError("stopped by a signal: nothing was imported"),
                           ExitCode::Stopped);
   }
-  absl::StatusOr<uint64_t> checksum = writer.endEntry();
-  if (!checksum.ok())
-    return checksum.status();
+  if (absl::Status status = writer.endEntry(); !status.ok())
+    return status;
   result.bytes += type.bytes();
   ++result.tensors;
-  return TensorRecord{name, type, "", {{kFile, wholeSlice(type.shape), entry.begin, entry.end, *checksum}}};
+  return TensorRecord{name, type, "", {{kFile, wholeSlice(type.shape), entry.begin, entry.end}}};
 }
 
 absl::StatusOr<ImportResult> importWhole(const FolderParameters &source, const ImportRequest &request) {
@@ -70,7 +69,7 @@ absl::StatusOr<ImportResult> importWhole(const FolderParameters &source, const I
   if (!writer.ok())
     return writer.status();
   ImportResult result;
-  RankRecord record{{kFile, writer->bytes()}, {}};
+  RankRecord record{{kFile, writer->bytes(), {}}, {}};
   for (const SafetensorsEntry &entry : writer->entries()) {
     absl::StatusOr<TensorRecord> tensor =
         writeParameter(source, index.at(entry.name), *writer, entry, request, result);
@@ -78,8 +77,10 @@ absl::StatusOr<ImportResult> importWhole(const FolderParameters &source, const I
       return tensor.status();
     record.tensors.push_back(*std::move(tensor));
   }
-  if (absl::Status status = writer->finish(); !status.ok())
-    return status;
+  absl::StatusOr<std::vector<Block>> blocks = writer->finish();
+  if (!blocks.ok())
+    return blocks.status();
+  record.file.blocks = *std::move(blocks);
   CheckpointState state;
   state.text = {{"config", request.resolvedConfig}};
   if (absl::Status status =

@@ -131,19 +131,18 @@ std::string InitialWeights::path() const {
 }
 
 absl::Status InitialWeights::restore(Executor &executor, int64_t rank) const {
+  if (const auto *checkpoint = std::get_if<Checkpoint>(&source))
+    return restoreVariables(executor, *checkpoint, /*weightsOnly=*/true, rank).status();
+  const auto &folder = std::get<FolderParameters>(source);
   const std::vector<Variable> &variables = executor.executable().variables;
   for (size_t i = 0; i < variables.size(); ++i) {
     const Variable &variable = variables[i];
     if (variable.isState)
       continue;
     const checkpoint::Slice slice = sliceOf(executor.executable().mesh, variable, rank);
-    const absl::Status status = std::visit(
-        [&](const auto &open) {
-          return open.readSlice(variable.checkpointName, slice, variable.type.shape,
-                                executor.variable(i).bytes);
-        },
-        source);
-    if (!status.ok())
+    if (absl::Status status =
+            folder.readSlice(variable.checkpointName, slice, variable.type.shape, executor.variable(i).bytes);
+        !status.ok())
       return withExitCode(status, ExitCode::Checkpoint);
   }
   return absl::OkStatus();

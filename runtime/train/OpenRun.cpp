@@ -56,7 +56,7 @@ absl::Status runOpened(OpenedRun &run, const JobProcesses &processes, const Rank
   return runOnRanks(
       std::move(run.parts), threads,
       [&](Executor &executor, Communicator &communicator) {
-        absl::Status status = restoreVariables(executor, *run.checkpoint, true, communicator.rank());
+        absl::Status status = restoreVariables(executor, *run.checkpoint, true, communicator.rank()).status();
         return status.ok() ? body(executor, communicator) : withExitCode(status, ExitCode::Checkpoint);
       },
       processes.communicator());

@@ -192,12 +192,13 @@ absl::StatusOr<Progress> loadState(const Job &job, Executor &executor, int rank,
     return Progress();
   }
   const auto start = std::chrono::steady_clock::now();
-  if (absl::Status status = restoreVariables(executor, *job.resume, false, rank); !status.ok())
-    return status;
+  absl::StatusOr<int64_t> read = restoreVariables(executor, *job.resume, false, rank);
+  if (!read.ok())
+    return read.status();
   int64_t bytes = 0;
   for (const Variable &variable : executor.executable().variables)
     bytes += variable.type.bytes();
-  log.note(absl::StrFormat("read %d bytes of state in %.4f s", bytes,
+  log.note(absl::StrFormat("read %d bytes for %d bytes of state in %.4f s", *read, bytes,
                            std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()));
   return savedProgress(*job.resume);
 }

@@ -195,8 +195,8 @@ absl::Status checkSaved(const std::vector<Executable> &parts, const checkpoint::
   return checkpoint.checkTensors(expected);
 }
 
-absl::Status restoreVariables(Executor &executor, const checkpoint::Checkpoint &checkpoint, bool weightsOnly,
-                              int64_t rank) {
+absl::StatusOr<int64_t> restoreVariables(Executor &executor, const checkpoint::Checkpoint &checkpoint,
+                                         bool weightsOnly, int64_t rank) {
   const Executable &executable = executor.executable();
   std::vector<checkpoint::SliceRequest> requests;
   for (size_t i = 0; i < executable.variables.size(); ++i) {

@@ -84,9 +84,9 @@ absl::Status write(const Contents &contents, const std::string &path) {
   if (!writer.ok())
     return writer.status();
   for (const SafetensorsEntry &entry : writer->entries())
-    if (absl::StatusOr<uint64_t> written = writer->write(contents.at(entry.name).second); !written.ok())
-      return written.status();
-  return writer->finish();
+    if (absl::Status status = writer->write(contents.at(entry.name).second); !status.ok())
+      return status;
+  return writer->finish().status();
 }
 
 absl::Status exportRun(const std::string &file, int64_t steps, const std::string &output) {

@@ -71,10 +71,10 @@ absl::Status writeSafetensors(const std::string &path, const std::map<std::strin
     absl::StatusOr<std::vector<std::byte>> bytes = reference::toBytes(tensors.at(entry.name));
     if (!bytes.ok())
       return bytes.status();
-    if (absl::StatusOr<uint64_t> written = writer->write(*bytes); !written.ok())
-      return written.status();
+    if (absl::Status status = writer->write(*bytes); !status.ok())
+      return status;
   }
-  return writer->finish();
+  return writer->finish().status();
 }
 
 absl::Status writeNpyFolder(const std::string &folder, const std::map<std::string, Tensor> &tensors) {

@@ -155,7 +155,7 @@ private:
       return status;
     status = runOnRanks(*std::move(second), 1, [&](Executor &executor, Communicator &communicator) {
       overwrite(executor);
-      absl::Status restored = restoreVariables(executor, *saved, false, communicator.rank());
+      absl::Status restored = restoreVariables(executor, *saved, false, communicator.rank()).status();
       if (!restored.ok())
         return restored;
       if (options.sabotage == "element")

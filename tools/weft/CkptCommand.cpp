@@ -64,6 +64,11 @@ std::string inspectionText(const Checkpoint &checkpoint) {
       absl::StrCat(checkpoint.folder(), ": step ", checkpoint.state().step, ", ",
                    count(checkpoint.tensors().size(), "tensor"), ", ", formatCount(checkpoint.tensorBytes()),
                    " bytes in ", count(checkpoint.files().size(), "file"), "\n");
+  if (checkpoint.blockBytes() > 0)
+    absl::StrAppend(&text, "version 2: a checksum for each ", formatCount(checkpoint.blockBytes()),
+                    " bytes of a file\n");
+  else
+    text += "version 1: a checksum for each piece of a tensor\n";
   std::vector<std::array<std::string, 3>> rows = {{"tensor", "type", "bytes"}};
   for (const TensorRecord &tensor : checkpoint.tensors())
     rows.push_back({tensor.name,
@@ -92,6 +97,7 @@ Json inspectionJson(const Checkpoint &checkpoint) {
     files.push_back({{"name", file.name}, {"bytes", file.bytes}});
   return {{"folder", checkpoint.folder()},
           {"step", checkpoint.state().step},
+          {"block_bytes", checkpoint.blockBytes()},
           {"files", files},
           {"tensors", tensors},
           {"text", checkpoint.state().text},

@@ -69,11 +69,12 @@ TEST(FindLatest, DoesNotStartOverWhenTheLatestIsOfANewerFormat) {
   save(folder.path(), 1);
   save(folder.path(), 2);
   const std::string manifest = folder / "step-2/manifest.json";
-  writeText(manifest, replaced(readText(manifest), "\"version\": 1", "\"version\": 2"));
-  EXPECT_EQ(findLatest(folder.path()).status().message(),
-            manifest +
-                ": checkpoint format version 2, this weft reads version 1. Use the weft that wrote it, or a "
-                "newer one.");
+  writeText(manifest, replaced(readText(manifest), "\"version\": 2", "\"version\": 3"));
+  EXPECT_EQ(
+      findLatest(folder.path()).status().message(),
+      manifest +
+          ": checkpoint format version 3, this weft reads versions 1 to 2. Use the weft that wrote it, or a "
+          "newer one.");
 }
 
 TEST(CleanLeftovers, RemovesWhatCrashesLeftAndNothingElse) {

@@ -82,19 +82,48 @@ TEST_F(SavedCheckpoint, OfAnotherProgramIsRefusedWithEveryDifference) {
 }
 
 TEST_F(SavedCheckpoint, WithAFlippedBitIsFoundWhenTheTensorIsRead) {
-  std::string bytes = readText(tensors);
-  bytes.back() ^= 1; // The last tensor by (size, name) is weight.
-  writeText(tensors, bytes);
+  const std::string bytes = readText(tensors);
+  std::string flipped = bytes;
+  flipped.back() ^= 1; // The last tensor by (size, name) is weight.
+  writeText(tensors, flipped);
   absl::StatusOr<Checkpoint> checkpoint = openCheckpoint(step);
   ASSERT_TRUE(checkpoint.ok());
   std::vector<float> values(6);
   const absl::Status status = checkpoint->read("weight", std::as_writable_bytes(std::span(values)));
-  EXPECT_EQ(status.message(), tensors +
-                                  ": tensor 'weight' is damaged: its checksum is 9564e4eff43ceb28, "
-                                  "3e3d4743cc17ee81 was saved. Use another checkpoint (move this folder away "
-                                  "to go on from the one before it).");
+  EXPECT_EQ(
+      std::string(status.message()),
+      tensors +
+          ": bytes 0 to 280 are damaged, which hold tensors 'updates', 'weight' and 'weight.moment': "
+          "their checksum is " +
+          checksumText(checksumOf(flipped)) + ", " + checksumText(checksumOf(bytes)) +
+          " was saved. Use another checkpoint (move this folder away to go on from the one before it).");
   EXPECT_EQ(checkpoint->verify(), std::vector<std::string>{std::string(status.message())});
+}
+
+TEST_F(SavedCheckpoint, WithAFlippedBitGivesBackWhatLiesInOtherBlocks) {
+  reblock(step, 8);
+  std::string bytes = readText(tensors);
+  bytes.back() ^= 1;
+  writeText(tensors, bytes);
+  absl::StatusOr<Checkpoint> checkpoint = openCheckpoint(step);
+  ASSERT_TRUE(checkpoint.ok());
   EXPECT_EQ(readAs<double>(*checkpoint, "weight.moment", 6), program.moment);
+  std::vector<float> values(6);
+  const absl::Status status = checkpoint->read("weight", std::as_writable_bytes(std::span(values)));
+  EXPECT_EQ(std::string(status.message()).substr(0, tensors.size() + 59),
+            tensors + ": bytes 272 to 280 are damaged, which hold tensor 'weight':");
+  EXPECT_EQ(readSlice(*checkpoint, "weight", {{0, 0}, {1, 3}}, {1, 3},
+                      std::as_writable_bytes(std::span(values).first(3))),
+            absl::OkStatus());
+  bytes[270] ^= 1;
+  bytes[20] ^= 1;
+  writeText(tensors, bytes);
+  const std::vector<std::string> problems = checkpoint->verify();
+  ASSERT_EQ(problems.size(), 3u);
+  EXPECT_EQ(problems[0].rfind(tensors + ": bytes 16 to 24 are damaged, which hold the header:", 0), 0u);
+  EXPECT_EQ(problems[1].rfind(tensors + ": bytes 264 to 272 are damaged, which hold tensor 'weight':", 0),
+            0u);
+  EXPECT_EQ(problems[2], std::string(status.message()));
 }
 
 TEST_F(SavedCheckpoint, WithEveryBitOfItsManifestFlippedIsRefused) {
@@ -124,15 +153,16 @@ TEST_F(SavedCheckpoint, WithoutItsTensorsIsRefused) {
 }
 
 TEST_F(SavedCheckpoint, OfANewerFormatIsRefused) {
-  writeText(manifest, replaced(readText(manifest), "\"version\": 1", "\"version\": 2"));
+  writeText(manifest, replaced(readText(manifest), "\"version\": 2", "\"version\": 3"));
   EXPECT_EQ(open(), manifest +
-                        ": checkpoint format version 2, this weft reads version 1. Use the weft that wrote "
-                        "it, or a newer one.");
+                        ": checkpoint format version 3, this weft reads versions 1 to 2. Use the weft that "
+                        "wrote it, or a newer one.");
 }
 
 TEST_F(SavedCheckpoint, WhoseHeaderDisagreesWithTheManifestIsFoundByVerify) {
   std::string bytes = readText(tensors);
   writeText(tensors, replaced(bytes, "\"weight\"", "\"height\""));
+  reblock(step, kBlockBytes);
   EXPECT_EQ(
       openCheckpoint(step)->verify(),
       std::vector<std::string>{tensors + ": its header does not agree with the manifest on tensor 'weight'"});
@@ -262,14 +292,14 @@ TEST_F(SavedByFour, EverySliceReadsIntoMemoryOfAnySize) {
             for (int64_t j = 0; j < columns; ++j)
               expected[static_cast<size_t>(i * memory[1] + j)] =
                   static_cast<float>((row + i) * 5 + column + j);
-          ASSERT_EQ(checkpoint->readSlice("w", {{row, column}, {rows, columns}}, memory,
-                                          std::as_writable_bytes(std::span(values))),
+          ASSERT_EQ(readSlice(*checkpoint, "w", {{row, column}, {rows, columns}}, memory,
+                              std::as_writable_bytes(std::span(values))),
                     absl::OkStatus());
           ASSERT_EQ(values, expected);
         }
 }
 
-TEST_F(SavedByFour, ASliceTouchesOnlyThePiecesThatHoldSomeOfIt) {
+TEST_F(SavedByFour, ASliceTouchesOnlyTheFilesThatHoldSomeOfIt) {
   absl::StatusOr<Checkpoint> checkpoint = openCheckpoint(folder / "step-1");
   ASSERT_TRUE(checkpoint.ok());
   const std::string last = folder / "step-1/rank-00003.safetensors";
@@ -277,13 +307,13 @@ TEST_F(SavedByFour, ASliceTouchesOnlyThePiecesThatHoldSomeOfIt) {
   text.back() ^= 1; // damages the last row's last element
   writeText(last, text);
   std::vector<float> values(10);
-  EXPECT_EQ(checkpoint->readSlice("w", {{0, 0}, {2, 5}}, {2, 5}, std::as_writable_bytes(std::span(values))),
+  EXPECT_EQ(readSlice(*checkpoint, "w", {{0, 0}, {2, 5}}, {2, 5}, std::as_writable_bytes(std::span(values))),
             absl::OkStatus());
   std::vector<float> one(1);
-  EXPECT_THAT(
-      std::string(checkpoint->readSlice("w", {{2, 3}, {1, 1}}, {1, 1}, std::as_writable_bytes(std::span(one)))
-                      .message()),
-      ::testing::HasSubstr("tensor 'w' is damaged")); // although that element is not the damaged one
+  EXPECT_THAT(std::string(readSlice(*checkpoint, "w", {{2, 3}, {1, 1}}, {1, 1},
+                                    std::as_writable_bytes(std::span(one)))
+                              .message()),
+              ::testing::HasSubstr("are damaged, which hold tensor 'w'")); // although that element is not
 }
 
 TEST_F(SavedByFour, SlicesThatCannotBeAreRefused) {
@@ -291,7 +321,7 @@ TEST_F(SavedByFour, SlicesThatCannotBeAreRefused) {
   ASSERT_TRUE(checkpoint.ok());
   std::vector<std::byte> room(1000);
   const auto messageOf = [&](const Slice &slice, const std::vector<int64_t> &memory, size_t bytes) {
-    return std::string(checkpoint->readSlice("w", slice, memory, std::span(room).first(bytes)).message());
+    return std::string(readSlice(*checkpoint, "w", slice, memory, std::span(room).first(bytes)).message());
   };
   const std::string start = checkpoint->folder() + ": tensor 'w'";
   EXPECT_EQ(messageOf({{2, 0}, {2, 5}}, {2, 5}, 40), start + ": slice [2+2, 0+5] lies outside of the tensor");
@@ -304,6 +334,9 @@ TEST_F(SavedByFour, SlicesThatCannotBeAreRefused) {
 TEST(Checkpoint, WhoseRecordOfARankIsDamagedIsNotSaved) {
   EXPECT_EQ(parseRankRecord("{\"file\": 3").status().message(),
             "the record of what a rank saved is broken: it is not JSON");
+  EXPECT_EQ(
+      parseRankRecord("{\"file\": {\"name\": \"a\", \"bytes\": 1}, \"tensors\": []}").status().message(),
+      "the record of what a rank saved is broken: a file has no 'xxh64'");
   EXPECT_EQ(parseRankRecord("{\"file\": {\"name\": \"a\", \"bytes\": 1}}").status().message(),
             "the record of what a rank saved is broken: the record has no 'tensors'");
 }

@@ -52,6 +52,7 @@ TEST_F(CkptCommand, InspectPrintsTheTensorsAndTheState) {
   const Ran ran = run("ckpt inspect " + one);
   EXPECT_EQ(ran.code, 0);
   EXPECT_EQ(ran.out, one + ": step 1, 3 tensors, 80 bytes in 1 file\n"
+                           "version 2: a checksum for each 262,144 bytes of a file\n"
                            "  tensor         type             bytes\n"
                            "  updates        tensor<i64>          8\n"
                            "  weight         tensor<2x3xf32>     24\n"
@@ -71,6 +72,7 @@ TEST_F(CkptCommand, InspectOfARunShowsItsLatestWholeCheckpoint) {
 TEST_F(CkptCommand, InspectPrintsJson) {
   const nlohmann::json json = nlohmann::json::parse(run("ckpt inspect --json " + one).out);
   EXPECT_EQ(json["step"], 1);
+  EXPECT_EQ(json["block_bytes"], 262144);
   EXPECT_EQ(json["tensors"][1],
             nlohmann::json(
                 {{"name", "weight"}, {"dtype", "f32"}, {"shape", {2, 3}}, {"placement", ""}, {"bytes", 24}}));
@@ -101,9 +103,12 @@ TEST_F(CkptCommand, VerifyOfARunFindsEveryBrokenCheckpoint) {
   std::filesystem::remove(two + "/rank-00000.safetensors");
   const Ran ran = run("ckpt verify " + (folder / "run"));
   EXPECT_EQ(ran.code, static_cast<int>(ExitCode::Checkpoint));
-  const std::string checksums = ran.out.substr(std::min(ran.out.find("its checksum is"), ran.out.size()), 61);
+  const std::string checksums =
+      ran.out.substr(std::min(ran.out.find("their checksum is"), ran.out.size()), 63);
   EXPECT_EQ(ran.out,
-            one + ": broken: 1 problem\n  " + file + ": tensor 'weight.moment' is damaged: " + checksums +
+            one + ": broken: 1 problem\n  " + file +
+                ": bytes 0 to 280 are damaged, which hold tensors 'updates', 'weight' and 'weight.moment': " +
+                checksums +
                 " Use another checkpoint (move this folder away to go on from the one before it).\n" + two +
                 ": broken: 1 problem\n  " + two +
                 "/rank-00000.safetensors: broken checkpoint: the file is missing. Use another checkpoint.\n");

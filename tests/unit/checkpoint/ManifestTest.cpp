@@ -13,28 +13,49 @@ namespace {
 
 Manifest sample() {
   Manifest manifest;
+  manifest.blockBytes = 64;
   manifest.state = {
       7, {{"config", "a: \"b\"\n"}}, {{"loss_scale", 0.1}, {"tokens", 1}, {"nested", {1, {{"x", nullptr}}}}}};
-  manifest.files = {{"rank-00000.safetensors", 100}, {"rank-00001.safetensors", 90}};
-  manifest.tensors = {{"a",
-                       {DType::BF16, {4}},
-                       "[t0]",
-                       {{"rank-00000.safetensors", {{0}, {2}}, 80, 84, 1},
-                        {"rank-00001.safetensors", {{2}, {2}}, 80, 84, ~uint64_t{0}}}},
-                      {"b", {DType::I1, {}}, "", {{"rank-00000.safetensors", {{}, {}}, 84, 85, 5}}}};
+  manifest.files = {{"rank-00000.safetensors", 100, {{0, 64, 1}, {64, 100, 2}}},
+                    {"rank-00001.safetensors", 90, {{0, 64, 3}, {64, 90, ~uint64_t{0}}}}};
+  manifest.tensors = {
+      {"a",
+       {DType::BF16, {4}},
+       "[t0]",
+       {{"rank-00000.safetensors", {{0}, {2}}, 80, 84}, {"rank-00001.safetensors", {{2}, {2}}, 80, 84}}},
+      {"b", {DType::I1, {}}, "", {{"rank-00000.safetensors", {{}, {}}, 84, 85}}}};
   return manifest;
 }
 
-/// What is said of a manifest with a sound checksum in whose text `from` became `to`.
-std::string problem(const std::string &from, const std::string &to) {
-  const std::string text = *formatManifest(sample());
-  const absl::StatusOr<Manifest> parsed =
-      parseManifest(withManifestChecksum(replaced(text.substr(text.find('\n') + 1), from, to)), "m");
+/// The same as it was in version 1: each piece has a checksum, files have none.
+std::string sampleOfVersion1() {
+  std::string text = *formatManifest(sample());
+  text = text.substr(text.find('\n') + 1);
+  const auto drop = [&](const std::string &what) { text = replaced(text, what, ""); };
+  drop("\"block_bytes\": 64,\n");
+  drop(",\"xxh64\":\"00000000000000010000000000000002\"");
+  drop(",\"xxh64\":\"0000000000000003ffffffffffffffff\"");
+  for (const std::string piece : {"\"offset\":[0],\"size\":[2],\"begin\":80,\"end\":84",
+                                  "\"offset\":[2],\"size\":[2],\"begin\":80,\"end\":84",
+                                  "\"offset\":[],\"size\":[],\"begin\":84,\"end\":85"})
+    text = replaced(text, piece, piece + ",\"xxh64\":\"000000000000000a\"");
+  return text;
+}
+
+/// What is said of the text of a manifest, without its first line.
+std::string problemOf(const std::string &rest, int64_t version = kManifestVersion) {
+  const absl::StatusOr<Manifest> parsed = parseManifest(withManifestChecksum(rest, version), "m");
   const std::string message(parsed.status().message()),
       start = "m: broken manifest: ", end = ". Use another checkpoint.";
   if (message.rfind(start, 0) != 0 || message.size() < start.size() + end.size())
     return "unexpected: " + message;
   return message.substr(start.size(), message.size() - start.size() - end.size());
+}
+
+/// The same of the sample, in whose text `from` became `to`.
+std::string problem(const std::string &from, const std::string &to) {
+  const std::string text = *formatManifest(sample());
+  return problemOf(replaced(text.substr(text.find('\n') + 1), from, to));
 }
 
 TEST(Manifest, ComesBackAsItWasWritten) {
@@ -49,10 +70,12 @@ TEST(Manifest, ComesBackAsItWasWritten) {
 TEST(Manifest, IsReadableJson) {
   const nlohmann::json json = nlohmann::json::parse(*formatManifest(sample()));
   EXPECT_EQ(json["format"], "weft checkpoint");
-  EXPECT_EQ(json["version"], 1);
+  EXPECT_EQ(json["version"], 2);
+  EXPECT_EQ(json["block_bytes"], 64);
+  EXPECT_EQ(json["files"][1]["xxh64"], "0000000000000003ffffffffffffffff");
   EXPECT_EQ(json["step"], 7);
   EXPECT_EQ(json["tensors"][0]["dtype"], "bf16");
-  EXPECT_EQ(json["tensors"][0]["pieces"][1]["xxh64"], "ffffffffffffffff");
+  EXPECT_EQ(json["tensors"][0]["pieces"][1]["begin"], 80);
 }
 
 TEST(Manifest, ChecksItsFirstLine) {
@@ -63,7 +86,7 @@ TEST(Manifest, ChecksItsFirstLine) {
   EXPECT_EQ(message(""),
             "m: broken manifest: it does not begin as the manifest of a weft checkpoint. Use another "
             "checkpoint.");
-  EXPECT_EQ(message(replaced(text, "\"version\": 1", "\"version\": x")),
+  EXPECT_EQ(message(replaced(text, "\"version\": 2", "\"version\": x")),
             "m: broken manifest: its version is not a number. Use another checkpoint.");
   EXPECT_EQ(message(replaced(text, "xxh64", "xxh65")),
             "m: broken manifest: its checksum is missing. Use another checkpoint.");
@@ -71,9 +94,10 @@ TEST(Manifest, ChecksItsFirstLine) {
             "m: broken manifest: its first line is damaged. Use another checkpoint.");
   EXPECT_EQ(message(text.substr(0, text.size() - 1)), "m: broken manifest: its checksum does not match: it "
                                                       "was changed or cut short. Use another checkpoint.");
-  EXPECT_EQ(message("{\"format\": \"weft checkpoint\", \"version\": 2, anything"),
-            "m: checkpoint format version 2, this weft reads version 1. Use the weft that wrote it, or a "
-            "newer one.");
+  for (const std::string version : {"0", "3"})
+    EXPECT_EQ(message("{\"format\": \"weft checkpoint\", \"version\": " + version + ", anything"),
+              "m: checkpoint format version " + version +
+                  ", this weft reads versions 1 to 2. Use the weft that wrote it, or a newer one.");
 }
 
 TEST(Manifest, ChecksThatItIsJson) {
@@ -93,12 +117,54 @@ TEST(Manifest, ChecksItsFields) {
             "step is not a whole number of 64 bits");
   EXPECT_EQ(problem("\"step\": 7,", "\"step\": -7,"), "step -7 is negative");
   EXPECT_EQ(problem("\"dtype\":\"i1\"", "\"dtype\":\"i2\""), "tensor 'b' has an unknown dtype 'i2'");
-  EXPECT_EQ(problem("\"0000000000000001\"", "\"1\""),
-            "the checksum of a piece of tensor 'a' is not 16 hexadecimal digits");
   EXPECT_EQ(problem("\"bytes\":100", "\"size\":100"), "a file has no 'bytes'");
   EXPECT_EQ(problem("\"shape\":[4]", "\"shape\":4"), "the shape of tensor 'a' is not a list");
   EXPECT_EQ(problem("\"placement\":\"[t0]\"", "\"placement\":0"), "the placement of tensor 'a' is not text");
   EXPECT_EQ(problem("\"a: \\\"b\\\"\\n\"", "1"), "text 'config' is not text");
+}
+
+TEST(Manifest, ChecksItsBlocks) {
+  const std::string file =
+      "file 'rank-00000.safetensors' of 100 bytes has not 16 hexadecimal digits for each block of ";
+  EXPECT_EQ(problem("0000000000000001", "1"), file + "64");
+  EXPECT_EQ(problem("0000000000000001", "000000000000000G"), file + "64");
+  EXPECT_EQ(problem("0000000000000001", ""), file + "64");
+  EXPECT_EQ(problem("\"block_bytes\": 64", "\"block_bytes\": 100"), file + "100");
+  EXPECT_EQ(problem("\"block_bytes\": 64", "\"block_bytes\": 49"), file + "49");
+  EXPECT_EQ(problem("\"block_bytes\": 64", "\"block_bytes\": 50"),
+            "unexpected: "); // as many blocks; not as saved
+  EXPECT_EQ(problem("\"block_bytes\": 64", "\"block_bytes\": 0"), "blocks of 0 bytes cannot be");
+  EXPECT_EQ(problem("\"block_bytes\": 64", "\"block_bytes\": -9223372036854775808"),
+            "blocks of -9223372036854775808 bytes cannot be");
+  EXPECT_EQ(problem("\"block_bytes\": 64", "\"block_bytes\": \"64\""),
+            "block_bytes is not a whole number of 64 bits");
+  EXPECT_EQ(problem("\"block_bytes\": 64,", ""), "the manifest has no 'block_bytes'");
+  EXPECT_EQ(problem(",\"xxh64\":\"00000000000000010000000000000002\"", ""), "a file has no 'xxh64'");
+  Manifest manifest = sample();
+  manifest.files[0].blocks.pop_back();
+  EXPECT_EQ(checkManifest(manifest),
+            "file 'rank-00000.safetensors' of 100 bytes is not cut into blocks of 64");
+}
+
+TEST(Manifest, OfVersion1HasABlockForEachPiece) {
+  absl::StatusOr<Manifest> manifest = parseManifest(withManifestChecksum(sampleOfVersion1(), 1), "m");
+  ASSERT_TRUE(manifest.ok()) << manifest.status();
+  EXPECT_EQ(manifest->blockBytes, 0);
+  EXPECT_EQ(manifest->files[0].blocks, (std::vector<Block>{{80, 84, 10}, {84, 85, 10}}));
+  EXPECT_EQ(manifest->files[1].blocks, (std::vector<Block>{{80, 84, 10}}));
+  EXPECT_EQ(manifest->tensors, sample().tensors);
+  EXPECT_EQ(manifest->state, sample().state);
+}
+
+TEST(Manifest, OfVersion1IsHeldAgainstItsOwnRules) {
+  const std::string text = sampleOfVersion1();
+  EXPECT_EQ(problemOf(text, 2), "the manifest has no 'block_bytes'");
+  EXPECT_EQ(problemOf(replaced(text, "000000000000000a", "a"), 1),
+            "the checksum of a piece of tensor 'a' is not 16 hexadecimal digits");
+  EXPECT_EQ(problemOf(replaced(text, ",\"xxh64\":\"000000000000000a\"", ""), 1),
+            "a piece of tensor 'a' has no 'xxh64'");
+  EXPECT_EQ(problemOf(replaced(text, "\"step\"", "\"block_bytes\": 64, \"step\""), 1),
+            "the manifest has an unknown key 'block_bytes'");
 }
 
 TEST(Manifest, ChecksThatItsPartsAgree) {
@@ -121,6 +187,8 @@ TEST(Manifest, ChecksThatItsPartsAgree) {
             "tensor 'b': bytes 100 to 101 lie outside of rank-00000.safetensors");
   EXPECT_EQ(problem("\"begin\":84,\"end\":85", "\"begin\":84,\"end\":86"),
             "tensor 'b': slice [] needs 1 bytes, 2 are recorded");
+  EXPECT_EQ(problem("\"begin\":84,\"end\":85", "\"begin\":83,\"end\":84"),
+            "tensors 'a' and 'b' share bytes of rank-00000.safetensors");
 }
 
 TEST(Manifest, WithoutPiecesIsRefused) {

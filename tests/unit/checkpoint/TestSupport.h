@@ -19,6 +19,7 @@
 #include <fstream>
 #include <functional>
 #include <numeric>
+#include <span>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -56,6 +57,28 @@ inline std::string replaced(std::string text, const std::string &from, const std
   const size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from << " is not in " << text;
   return at == std::string::npos ? text : text.replace(at, from.size(), to);
+}
+
+/// Writes the manifest of a checkpoint anew: with blocks of another size, and the checksums of what the files
+/// hold now.
+inline void reblock(const std::string &folder, int64_t blockBytes) {
+  const std::string path = folder + "/" + kManifestName;
+  absl::StatusOr<Manifest> manifest = parseManifest(readText(path), path);
+  ASSERT_TRUE(manifest.ok()) << manifest.status();
+  manifest->blockBytes = blockBytes;
+  for (FileRecord &file : manifest->files) {
+    const std::string bytes = readText(folder + "/" + file.name);
+    BlockChecksums blocks(blockBytes);
+    blocks.update(bytes.data(), bytes.size());
+    file.blocks = blocks.finish();
+  }
+  writeText(path, *formatManifest(*manifest));
+}
+
+/// Reads one slice, by one thread.
+inline absl::Status readSlice(const Checkpoint &checkpoint, const std::string &name, const Slice &slice,
+                              const std::vector<int64_t> &memory, std::span<std::byte> into) {
+  return checkpoint.readSlices({{name, slice, memory, into}}, 1).status();
 }
 
 /// A program's tensors, whose values tell the step.

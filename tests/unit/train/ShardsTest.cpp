@@ -113,7 +113,7 @@ TEST(Shards, AnyMeshGoesOnFromWhatAnyOtherSaved) {
       EXPECT_EQ(runOnRanks(testing::shardedParts(loading), 1,
                            [&](Executor &executor, Communicator &communicator) {
                              absl::Status status =
-                                 restoreVariables(executor, *saved, false, communicator.rank());
+                                 restoreVariables(executor, *saved, false, communicator.rank()).status();
                              return status.ok() ? checkParts(executor, communicator.rank(), whole) : status;
                            }),
                 absl::OkStatus())
@@ -175,7 +175,7 @@ TEST(Shards, AnotherModelIsRefusedWithTheDifferences) {
   std::vector<Executable> other = testing::shardedParts(testing::meshWith({{"t0", 2}}));
   other[0].variables[0].placement.globalShape[0] = 14; // two parts of 7, as 13 has
   absl::Status restored = runOnRanks(other, 1, [&](Executor &executor, Communicator &communicator) {
-    return restoreVariables(executor, *saved, true, communicator.rank());
+    return restoreVariables(executor, *saved, true, communicator.rank()).status();
   });
   for (const absl::Status &status : {restored, checkSaved(other, *saved)}) {
     EXPECT_EQ(exitCodeOf(status), ExitCode::Checkpoint);
