@@ -112,10 +112,6 @@ Value embedding(ModelBuilder &b, const ModelConfig &config, Value tokens) {
   return lookUp(b, config, "model.embed_tokens", config.vocabSize, {.tensorDimension = 0}, tokens);
 }
 
-Value scaled(ModelBuilder &b, Value x, double factor) {
-  return b.mul(x, b.broadcastScalar(b.castTo(b.scalar(b.builder.getF64Type(), factor), x), x));
-}
-
 Value dropout(ModelBuilder &b, const SequenceContext &sequence, StringRef name, double rate, Value x) {
   if (rate == 0.0 || !sequence.step)
     return x;

@@ -77,8 +77,6 @@ mlir::Value lookUp(ModelBuilder &b, const ModelConfig &config, llvm::StringRef n
                    ParameterTraits traits, mlir::Value ids);
 /// Token ids -> [batch, sequence, hidden], from the table `model.embed_tokens.weight`.
 mlir::Value embedding(ModelBuilder &b, const ModelConfig &config, mlir::Value tokens);
-/// x times a number that has x's type: float64 where x is computed in it.
-mlir::Value scaled(ModelBuilder &b, mlir::Value x, double factor);
 /// Elements of x are dropped with probability `rate`, if the sequence is trained on.
 mlir::Value dropout(ModelBuilder &b, const SequenceContext &sequence, llvm::StringRef name, double rate,
                     mlir::Value x);

@@ -9,7 +9,7 @@ namespace weft {
 
 Value buildGemma3(ModelBuilder &b, const ModelConfig &config, const SequenceContext &sequence, Value tokens) {
   const Norm norm{.epsilon = config.rmsNormEps, .offset = 1.0};
-  Value x = scaled(b, embedding(b, config, tokens), std::sqrt(static_cast<double>(config.hiddenSize)));
+  Value x = b.scale(embedding(b, config, tokens), std::sqrt(static_cast<double>(config.hiddenSize)));
   return decoder(b, config, norm, x, [&](int64_t layer, Value x) {
     const AttentionOptions attention{.inputBias = config.attentionBias,
                                      .outputBias = config.attentionBias,

@@ -156,7 +156,8 @@ SmallVector<Value> DropoutOp::decompose(OpBuilder &builder) {
   double rate = getRate().convertToDouble();
   Value uniform = b.create<RandomUniformOp>(b.withElement(getOperand(), builder.getF32Type()), getStep(),
                                             getSampleIds(), getSeedAttr(), getOpIdAttr());
-  Value keep = b.compare(Comparison::ge, uniform, b.splat(uniform, rate));
+  // In the type of what it is compared with: the mask is the same in exact evaluation.
+  Value keep = b.compare(Comparison::ge, uniform, b.constant(tensorType(uniform), rate));
   return {b.select(keep, b.scale(getOperand(), 1.0 / (1.0 - rate)), b.splat(getOperand(), 0.0))};
 }
 /// Dropout is linear: the cotangent goes through the same mask, drawn again.

@@ -14,6 +14,12 @@ SmallVector<int64_t> without(ArrayRef<int64_t> shape, ArrayRef<int64_t> dimensio
       rest.push_back(size);
   return rest;
 }
+
+/// Whether rounding to the type leaves the number as it is.
+bool holds(Type element, double value) {
+  auto floatType = dyn_cast<FloatType>(element);
+  return !floatType || FloatAttr::get(floatType, value).getValueAsDouble() == value;
+}
 } // namespace
 
 Value ValueBuilder::constant(RankedTensorType type, double value) {
@@ -24,6 +30,13 @@ Value ValueBuilder::constant(RankedTensorType type, double value) {
   else
     attribute = IntegerAttr::get(element, static_cast<int64_t>(value));
   return create<ConstantOp>(cast<ElementsAttr>(Attribute(DenseElementsAttr::get(type, attribute))));
+}
+
+Value ValueBuilder::splat(Value like, double value) {
+  RankedTensorType type = tensorType(like);
+  if (holds(type.getElementType(), value))
+    return constant(type, value);
+  return create<CastOp>(type, constant(cast<RankedTensorType>(type.clone(builder.getF64Type())), value));
 }
 
 Value ValueBuilder::compare(Comparison comparison, Value x, Value y) {

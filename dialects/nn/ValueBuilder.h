@@ -35,10 +35,11 @@ public:
     return mlir::RankedTensorType::get(tensorType(like).getShape(), element);
   }
 
-  // Constants. `splat` fills the shape and type of `like`.
+  // Constants. `splat` fills the shape and type of `like`: a number that the type does not hold is a float64
+  // constant and a cast, so that exact evaluation has the number itself.
   Value constant(mlir::RankedTensorType type, double value);
   Value scalar(Type element, double value) { return constant(type({}, element), value); }
-  Value splat(Value like, double value) { return constant(tensorType(like), value); }
+  Value splat(Value like, double value);
 
   // Element-wise; operands have one type.
   template <typename OpTy> Value unary(Value x) { return create<OpTy>(x.getType(), x); }

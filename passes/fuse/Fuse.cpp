@@ -44,6 +44,7 @@ public:
       if (!before.contains(launch))
         ++counts[launch.getKernel().str()].first;
     decomposeComposites();
+    roundConstants();
     removeIdentities();
     eraseUnused();
     groupElementwise(block);
@@ -81,6 +82,23 @@ private:
         }
       }
       op = next;
+    }
+  }
+
+  /// A cast of a float constant is a constant, too.
+  void roundConstants() {
+    for (auto cast : llvm::make_early_inc_range(block.getOps<nn::CastOp>())) {
+      auto constant = cast.getOperand().getDefiningOp<nn::ConstantOp>();
+      auto wanted = dyn_cast<FloatType>(nn::tensorType(cast.getResult()).getElementType());
+      if (!constant || !wanted || !constant.getValue().isSplat())
+        continue;
+      auto number = dyn_cast<FloatAttr>(constant.getValue().getSplatValue<mlir::Attribute>());
+      if (!number)
+        continue;
+      OpBuilder builder(cast);
+      nn::ValueBuilder b(builder, cast.getLoc());
+      cast.replaceAllUsesWith(b.constant(nn::tensorType(cast.getResult()), number.getValueAsDouble()));
+      cast.erase();
     }
   }
 

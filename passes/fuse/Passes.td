@@ -6,8 +6,8 @@ def Fuse : Pass<"weft-fuse", "::mlir::ModuleOp"> {
     A composite that the CPU has a kernel for becomes one launch; any other is replaced by its decomposition. The loss
     head's forward and backward become one pass over the logits where the cotangent allows. Regions of element-wise,
     broadcast, select, compare and cast ops of one shape become one `elementwise` launch. No bit changes: a fused region
-    rounds exactly where its ops do. What became of each composite is recorded in the module attribute
-    `weft.composites`.
+    rounds exactly where its ops do. A cast of a float splat is a constant of its type. What became of each composite is
+    recorded in the module attribute `weft.composites`.
 
     Before and after:
     ```mlir

@@ -52,6 +52,7 @@ absl::Status Executor::run(ProgramHandle program, RunTimes *times) {
                      "'. Make them for the program that runs"));
   int64_t *stamp = times == nullptr ? nullptr : times->room().data();
   const PreparedProgram &prepared = programs[program.index];
+  bool mayWrite = beforeWrites == nullptr;
   for (const ScheduleItem &item : source.schedule) {
     if (!rank->status().ok())
       break; // what is queued already runs to its end, fast: no collective waits any more
@@ -60,6 +61,10 @@ absl::Status Executor::run(ProgramHandle program, RunTimes *times) {
       stream->stamp(*stamp++);
     for (uint32_t i = 0; i < action.commandCount; ++i) {
       uint32_t command = action.firstCommand + i;
+      if (!mayWrite && prepared.commands[command].writesVariables) {
+        beforeWrites();
+        mayWrite = true;
+      }
       runCommand(prepared, command, item.microbatch == kNone ? 0 : item.microbatch);
       if (stamp != nullptr)
         stream->stamp(*stamp++);
@@ -165,5 +170,7 @@ std::span<std::byte> Executor::snapshot(size_t index) const {
 }
 
 void Executor::setObserver(CommandObserver newObserver) { observer = std::move(newObserver); }
+
+void Executor::setBeforeWrites(std::function<void()> wait) { beforeWrites = std::move(wait); }
 
 } // namespace weft

@@ -95,6 +95,9 @@ public:
 
   /// Called after each command, which the executor then waits for. Null (as at first): run() is undisturbed.
   void setObserver(CommandObserver observer);
+  /// Called once a run, on its thread, before its first command that writes a variable: until it returns they
+  /// are as they were. Null (as at first): nothing is waited for.
+  void setBeforeWrites(std::function<void()> wait);
 
   /// Bytes that the device allocated: equal to executable().memory.arenaBytes().
   uint64_t allocatedBytes() const { return arena->bytes(); }
@@ -107,7 +110,8 @@ private:
     const Kernel *kernel = nullptr; ///< null for a copy
     uint32_t operandCount = 0;
     uint32_t resultCount = 0;
-    uint32_t period = 1;       ///< microbatch m uses the pointers of m mod period
+    uint32_t period = 1; ///< microbatch m uses the pointers of m mod period
+    bool writesVariables = false;
     uint64_t firstPointer = 0; ///< operands, results, workspace; then the same for the next of the period
     uint64_t copyBytes = 0;
   };
@@ -139,6 +143,7 @@ private:
   std::vector<PreparedProgram> programs;        ///< as Executable::programs
   absl::flat_hash_map<std::string, size_t> variableIndices;
   CommandObserver observer;
+  std::function<void()> beforeWrites;
   std::unique_ptr<Stream> stream; ///< last: it stops before what it uses goes
 };
 

@@ -197,6 +197,11 @@ absl::Status Executor::prepare(const Program &program) {
       now.operandCount = command.operandCount;
       now.resultCount = command.resultCount;
       now.period = slotPeriod(command, program, action.perMicrobatch);
+      const auto results =
+          std::span(program.arguments).subspan(command.firstArgument + now.operandCount, now.resultCount);
+      now.writesVariables = std::any_of(results.begin(), results.end(), [&](const Reference &result) {
+        return loaded.memory.bases[result.base].kind == BaseKind::Parameters;
+      });
       now.firstPointer = prepared.pointers.size();
       now.copyBytes = command.copyBytes;
       uint32_t arguments = now.operandCount + now.resultCount;

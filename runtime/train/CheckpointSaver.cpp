@@ -15,6 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 
+#include <memory>
 #include <system_error>
 #include <utility>
 
@@ -36,7 +37,7 @@ CheckpointSaver::~CheckpointSaver() {
 }
 
 absl::Status CheckpointSaver::begin(CheckpointState ofStep, std::vector<TensorView> ownedByRank,
-                                    Clock::time_point since) {
+                                    std::function<void()> theCopy, Clock::time_point since) {
   if (stage != Stage::None)
     return absl::FailedPreconditionError(absl::StrCat("checkpoint: a save of step ", ofStep.step,
                                                       " begins while that of step ", state.step,
@@ -46,16 +47,26 @@ absl::Status CheckpointSaver::begin(CheckpointState ofStep, std::vector<TensorVi
   state = std::move(ofStep);
   owned = std::move(ownedByRank);
   record.clear();
+  copy = std::move(theCopy);
   communicator.enter(Phase::Save, state.step);
   if (communicator.size() == 1) {
-    start(Stage::Committing, [this] { return saveAlone(); });
+    start(Stage::Committing, afterCopy([this] { return saveAlone(); }));
   } else {
     if (absl::Status status = beginShared(); !status.ok())
       return withExitCode(status, ExitCode::Checkpoint);
-    start(Stage::Writing, [this] { return writeOwned(); });
+    start(Stage::Writing, afterCopy([this] { return writeOwned(); }));
   }
   report.waited = secondsSince(begun);
   return absl::OkStatus();
+}
+
+void CheckpointSaver::awaitCopy() {
+  if (!copying.valid())
+    return;
+  const Clock::time_point since = Clock::now();
+  copying.wait();
+  copying = {};
+  report.waited += secondsSince(since);
 }
 
 bool CheckpointSaver::isBusy() const {
@@ -69,10 +80,20 @@ absl::Status CheckpointSaver::advance() {
   communicator.enter(Phase::Save, report.step);
   absl::Status status = goOn();
   report.waited += secondsSince(since);
-  report.seconds = secondsSince(begun);
   if (status.ok() && stage == Stage::None)
-    options.saved(report);
+    status = tell();
   return withExitCode(status, ExitCode::Checkpoint);
+}
+
+/// A rank that waits holds up all others: the longest wait counts.
+absl::Status CheckpointSaver::tell() {
+  if (absl::Status status = communicator.allReduce(std::as_writable_bytes(std::span(&report.waited, 1)),
+                                                   DType::F64, ReduceKind::Max);
+      !status.ok())
+    return status;
+  report.seconds = secondsSince(begun);
+  options.saved(report);
+  return absl::OkStatus();
 }
 
 absl::Status CheckpointSaver::finish() {
@@ -98,6 +119,18 @@ void CheckpointSaver::start(Stage next, std::function<absl::Status()> task) {
         absl::StrCat("checkpoint: the thread that saves cannot be started: ", error.what())));
     work = refused.get_future();
   }
+}
+
+/// A task whose thread does not start ends the wait for its copy all the same.
+std::function<absl::Status()> CheckpointSaver::afterCopy(std::function<absl::Status()> task) {
+  auto copied = std::make_shared<std::promise<void>>();
+  copying = copied->get_future();
+  return [this, copied, task = std::move(task)] {
+    if (copy)
+      copy();
+    copied->set_value();
+    return task();
+  };
 }
 
 /// What comes before any rank writes.

@@ -10,6 +10,9 @@
 // rank, no rank for a save, and a rank that is lost is found where it is missed, by the step. At most one
 // save is at work.
 //
+// The copy that is saved is made by that thread too, while the next step computes: only what writes the
+// variables waits for it.
+//
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_TRAIN_CHECKPOINTSAVER_H
 #define WEFT_RUNTIME_TRAIN_CHECKPOINTSAVER_H
@@ -30,7 +33,7 @@ namespace weft {
 struct SaveReport {
   int64_t step = 0;
   double seconds = 0; ///< from its beginning until this rank knew that it is whole
-  double waited = 0;  ///< of these, those in which the training thread was in the saver
+  double waited = 0;  ///< of these, those that training of the slowest rank was in the saver, copy included
 };
 
 /// Of one rank; all ranks call the same functions in the same order. Every error has the exit code of
@@ -52,10 +55,13 @@ public:
   /// before finish() has failed, and the others are not asked any more.
   ~CheckpointSaver();
 
-  /// Begins to save what all ranks own as step-N, N = state.step; `state` is that of rank 0. The memory of
-  /// `owned` stays as it is until the save is over. No save is at work. Training waits since then.
+  /// Begins to save what all ranks own as step-N, N = state.step; `state` is that of rank 0. First its thread
+  /// runs `copy`, where there is one, which fills the memory of `owned`; that stays as it is until the save
+  /// is over. No save is at work. Training waits since then.
   absl::Status begin(checkpoint::CheckpointState state, std::vector<checkpoint::TensorView> owned,
-                     Clock::time_point since = Clock::now());
+                     std::function<void()> copy = nullptr, Clock::time_point since = Clock::now());
+  /// Returns when what is copied from may change.
+  void awaitCopy();
   /// Whether this rank's thread is still at work.
   bool isBusy() const;
   /// Ranks have met, and none of them is busy: the save goes on, or is over.
@@ -69,8 +75,10 @@ private:
   bool leads() const { return communicator.rank() == 0; }
   absl::Status agree(const absl::Status &mine);
   void start(Stage next, std::function<absl::Status()> task);
+  std::function<absl::Status()> afterCopy(std::function<absl::Status()> task);
   absl::Status beginShared();
   absl::Status goOn();
+  absl::Status tell();
   absl::Status endWriting(const absl::Status &mine);
   absl::Status saveAlone();
   absl::Status writeOwned();
@@ -86,6 +94,8 @@ private:
   std::vector<checkpoint::TensorView> owned;
   std::string record; ///< what this rank wrote, as text; empty where it owns nothing and so has no file
   std::atomic<bool> isGivenUp{false};
+  std::function<void()> copy;
+  std::future<void> copying; ///< valid until training has waited for it
   SaveReport report;
   Clock::time_point begun;
   std::future<absl::Status> work; ///< last: its thread ends before what it uses goes

@@ -73,6 +73,7 @@ class Trainer {
 public:
   /// The executor's variables hold the state after `progress.step` steps.
   static absl::StatusOr<std::unique_ptr<Trainer>> create(TrainerContext context, Progress progress);
+  ~Trainer() { context.executor.setBeforeWrites(nullptr); }
 
   /// Trains to the end. CANCELLED (exit code stopped) after a signal, with the state saved; exit code
   /// non-finite when a policy stopped the run.

@@ -1,6 +1,7 @@
 //===- TrainerSave.cpp - The training loop and its checkpoints ------------===//
 //
-// A save in the middle of a run is of a copy, and training goes on; that of the last step is of the variables
+// A save in the middle of a run is of a copy, and training goes on: the next step computes while the copy is
+// made, and waits for it where it writes the variables. That of the last step is of the variables
 // themselves, for which there is nothing left to wait. After each step the ranks meet once: whether anyone
 // was asked to stop, and whether all are done with their part of the save.
 //
@@ -26,6 +27,7 @@ void Trainer::openSaver() {
   options.before = [this] { return metrics->sync(); };
   options.saved = [this](const SaveReport &report) { tellSaved(report); };
   saver.emplace(context.communicator, std::move(options));
+  context.executor.setBeforeWrites([this] { saver->awaitCopy(); });
   if (context.config.checkpoint.takesSnapshots() && !hasSnapshot(context.executor.executable()))
     context.log.warning("checkpoint.asynchronous: this program was compiled without room for a copy of its "
                         "variables, so training waits for each save. Compile it again: weft compile RUN.yaml "
@@ -52,11 +54,13 @@ absl::Status Trainer::save(bool isLast) {
       isLast || !context.config.checkpoint.asynchronous || !hasSnapshot(context.executor.executable());
   const int64_t rank = context.communicator.rank();
   const auto start = std::chrono::steady_clock::now();
-  std::vector<checkpoint::TensorView> owned =
-      waits ? variableViews(context.executor, rank)
-            : snapshotViews(context.executor, rank, context.saving.copy);
+  std::function<void()> copy;
+  if (!waits)
+    copy = [this, rank] { copyToSnapshot(context.executor, rank, context.saving.copy); };
   if (absl::Status status =
-          saver->begin(makeState(progress, context.identity, context.config), std::move(owned), start);
+          saver->begin(makeState(progress, context.identity, context.config),
+                       waits ? variableViews(context.executor, rank) : snapshotViews(context.executor, rank),
+                       std::move(copy), start);
       !status.ok())
     return status;
   return waits ? finishSave() : absl::OkStatus();

@@ -138,17 +138,26 @@ static std::string printPlacement(const Mesh &mesh, const TensorPlacement &place
   return absl::StrJoin(dimensions, " ");
 }
 
+/// The variables of which this rank saves its part, by index.
+static std::vector<size_t> ownedVariables(const Executor &executor, int64_t rank) {
+  const Mesh &mesh = executor.executable().mesh;
+  const std::vector<Variable> &variables = executor.executable().variables;
+  std::vector<size_t> owned;
+  for (size_t i = 0; i < variables.size(); ++i)
+    if (ownsPart(mesh, rank, variables[i].placement, variables[i].pipelineOwner) &&
+        sliceOf(mesh, variables[i], rank).elements() != 0)
+      owned.push_back(i);
+  return owned;
+}
+
 /// `placeOf` says where the bytes of a variable are.
 static std::vector<checkpoint::TensorView> ownedViews(const Executor &executor, int64_t rank,
                                                       const std::function<const void *(size_t)> &placeOf) {
   std::vector<checkpoint::TensorView> views;
   const Mesh &mesh = executor.executable().mesh;
-  const std::vector<Variable> &variables = executor.executable().variables;
-  for (size_t i = 0; i < variables.size(); ++i) {
-    const Variable &variable = variables[i];
+  for (size_t i : ownedVariables(executor, rank)) {
+    const Variable &variable = executor.executable().variables[i];
     const checkpoint::Slice slice = sliceOf(mesh, variable, rank);
-    if (!ownsPart(mesh, rank, variable.placement, variable.pipelineOwner) || slice.elements() == 0)
-      continue;
     checkpoint::TensorView view{variable.checkpointName, {variable.type.dtype, slice.size}, placeOf(i), {}};
     if (!variable.placement.whole())
       view.part = {variable.placement.globalShape, slice.offset, printPlacement(mesh, variable.placement),
@@ -162,14 +171,15 @@ std::vector<checkpoint::TensorView> variableViews(const Executor &executor, int6
   return ownedViews(executor, rank, [&](size_t index) { return executor.variable(index).bytes.data(); });
 }
 
-std::vector<checkpoint::TensorView> snapshotViews(const Executor &executor, int64_t rank,
-                                                  const CopyBytes &copy) {
-  return ownedViews(executor, rank, [&](size_t index) {
+std::vector<checkpoint::TensorView> snapshotViews(const Executor &executor, int64_t rank) {
+  return ownedViews(executor, rank, [&](size_t index) { return executor.snapshot(index).data(); });
+}
+
+void copyToSnapshot(const Executor &executor, int64_t rank, const CopyBytes &copy) {
+  for (size_t index : ownedVariables(executor, rank)) {
     const std::span<const std::byte> bytes = executor.variable(index).bytes;
-    std::byte *place = executor.snapshot(index).data();
-    copy(place, bytes.data(), bytes.size());
-    return place;
-  });
+    copy(executor.snapshot(index).data(), bytes.data(), bytes.size());
+  }
 }
 
 bool hasSnapshot(const Executable &executable) {

@@ -38,12 +38,12 @@ std::string printMesh(const Mesh &mesh);
 /// ranks that hold the same part. The views are of the executor's memory.
 std::vector<checkpoint::TensorView> variableViews(const Executor &executor, int64_t rank = 0);
 
-/// What copies the variables into the snapshot.
+/// The same of their copy in the executor's snapshot, which copyToSnapshot() makes. The plan has one.
+std::vector<checkpoint::TensorView> snapshotViews(const Executor &executor, int64_t rank = 0);
+/// What copies a variable.
 using CopyBytes = std::function<void(void *to, const void *from, size_t bytes)>;
-/// The same as variableViews(), of a copy of these variables in the executor's snapshot, which is made now.
-/// The plan has one.
-std::vector<checkpoint::TensorView> snapshotViews(const Executor &executor, int64_t rank,
-                                                  const CopyBytes &copy);
+/// Meanwhile programs may read the variables.
+void copyToSnapshot(const Executor &executor, int64_t rank, const CopyBytes &copy);
 bool hasSnapshot(const Executable &executable);
 
 /// OK if a checkpoint holds exactly the variables of a job, whatever the mesh that saved them.

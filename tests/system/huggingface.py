@@ -27,13 +27,15 @@ def sectionOf(family, changes=None):
 
 
 def make(folder, family, seed=1, dtype="float32", shard="5GB", changes=None):
-    """A folder with random weights, as save_pretrained writes it."""
+    """A folder with random weights, as save_pretrained writes it. Those of norms are around what transformers starts with (0 where
+    the family adds 1): around 2, as factors of gemma3_text's queries and keys, they make scores of up to 11 and attention nearly
+    one-hot, and such a model multiplies a relative change of its parameters by 50 in its gradients, not by 10."""
     torch.manual_seed(seed)
     model = AutoModelForCausalLM.from_config(models.configOf(sectionOf(family, changes)))
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             isNorm = parameter.ndim == 1 and not name.endswith("bias")
-            parameter.copy_(torch.randn(parameter.shape) * 0.2 + (1.0 if isNorm else 0.0))
+            parameter.copy_(torch.randn(parameter.shape) * 0.2 + (parameter if isNorm else 0.0))
     model.to(getattr(torch, dtype)).save_pretrained(folder, max_shard_size=shard)
     return sorted(os.listdir(folder))
 
@@ -48,8 +50,7 @@ def load(folder, dtype="float32"):
     return model.eval()
 
 
-def logits(folder, dtype="float32"):
-    model = load(folder, dtype)
+def logitsOf(model):
     tokens = torch.arange(2 * 48).reshape(2, 48) * 37 % model.config.vocab_size
     with torch.no_grad():
         return model(input_ids=tokens).logits
@@ -57,8 +58,21 @@ def logits(folder, dtype="float32"):
 
 def compare(a, b, dtype="float32"):
     """The largest difference of the logits of two folders."""
-    first, second = logits(a, dtype), logits(b, dtype)
+    first, second = logitsOf(load(a, dtype)), logitsOf(load(b, dtype))
     return {"difference": (first - second).abs().max().item(), "size": first.abs().max().item(), "type": str(load(b, "auto").dtype)}
+
+
+def effects(folder, family):
+    """By how much each feature of the family, turned off, moves the logits of a folder."""
+    weights = {name: value.detach().numpy() for name, value in load(folder).named_parameters()}
+    moved = {}
+    with models.lifted(family):
+        whole = logitsOf(models.build(sectionOf(family), weights))
+        for feature, turnOff in models.FEATURES[family].items():
+            variant = models.Variant(sectionOf(family), weights)
+            turnOff(variant)
+            moved[feature] = (logitsOf(variant.build()) - whole).abs().max().item()
+    return moved
 
 
 def train(folder, batches, optimizer):

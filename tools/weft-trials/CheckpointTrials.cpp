@@ -124,8 +124,12 @@ private:
     CheckpointSaver saver(communicator, saving);
     checkpoint::CheckpointState state;
     state.step = 1;
-    const auto copy = [](void *to, const void *from, size_t bytes) { std::memcpy(to, from, bytes); };
-    absl::Status status = saver.begin(state, snapshotViews(executor, communicator.rank(), copy));
+    const int64_t rank = communicator.rank();
+    absl::Status status = saver.begin(state, snapshotViews(executor, rank), [&executor, rank] {
+      copyToSnapshot(executor, rank,
+                     [](void *to, const void *from, size_t bytes) { std::memcpy(to, from, bytes); });
+    });
+    saver.awaitCopy();
     overwrite(executor);
     return status.ok() ? saver.finish() : status;
   }

@@ -52,6 +52,33 @@ TEST_F(ExecutorTest, RunsPrepareThenEachMicrobatchThenUpdate) {
   EXPECT_THAT(values(*executor->variable("w")), ElementsAre(0.25, 0.5, 0.75, 1));
 }
 
+TEST_F(ExecutorTest, WhoeverReadsVariablesIsWaitedForBeforeTheyAreWritten) {
+  std::unique_ptr<Executor> executor = load(sampleExecutable());
+  fillSample(*executor);
+  int waits = 0;
+  std::vector<float> seen;
+  executor->setBeforeWrites([&] {
+    ++waits;
+    seen = values(executor->variable(0));
+  });
+  ASSERT_EQ(executor->run("step"), absl::OkStatus());
+  EXPECT_EQ(waits, 1);
+  EXPECT_THAT(seen, ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(values(executor->variable(0)), ElementsAre(-0.5, -1, -1.5, -2));
+  executor->setBeforeWrites(nullptr);
+  ASSERT_EQ(executor->run("step"), absl::OkStatus());
+  EXPECT_EQ(waits, 1);
+}
+
+TEST_F(ExecutorTest, AProgramThatWritesNoVariableWaitsForNobody) {
+  Executable executable = sampleExecutable();
+  executable.programs[0].arguments.back() = {kScratch, 0}; // what the update writes
+  std::unique_ptr<Executor> executor = load(std::move(executable));
+  fillSample(*executor);
+  executor->setBeforeWrites([] { ADD_FAILURE() << "it waited"; });
+  ASSERT_EQ(executor->run("step"), absl::OkStatus());
+}
+
 TEST_F(ExecutorTest, AllocatesExactlyThePlan) {
   Executable executable = sampleExecutable();
   uint64_t planned = executable.memory.arenaBytes();

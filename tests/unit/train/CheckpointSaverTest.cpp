@@ -105,6 +105,39 @@ TEST(CheckpointSaver, StepsGoByWhileASaveIsAtWork) {
   });
 }
 
+/// Variables change as soon as they may, and what is saved are their values from before.
+TEST(CheckpointSaver, TheCopyIsMadeWhileTrainingGoesOnAndWaitsOnlyToWrite) {
+  constexpr int ranks = 2;
+  TestFolder folder;
+  const Program program(3, 12);
+  testing::onEachRank(ranks, [&](Communicator &communicator) {
+    Program variables(3, 12), snapshot(9, 12);
+    CheckpointSaver::Options options = optionsFor(folder, checkpoint::systemFiles());
+    double waited = 0;
+    options.saved = [&](const SaveReport &report) { waited = report.waited; };
+    CheckpointSaver saver(communicator, options);
+    std::promise<void> stepComputes;
+    const auto copy = [&] {
+      stepComputes.get_future().wait();
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      snapshot.weight = variables.weight;
+    };
+    ASSERT_EQ(saver.begin(program.state, ownedBy(communicator.rank(), ranks, snapshot), copy),
+              absl::OkStatus());
+    EXPECT_NE(snapshot.weight, program.weight);
+    stepComputes.set_value();
+    saver.awaitCopy();
+    EXPECT_EQ(snapshot.weight, program.weight);
+    std::fill(variables.weight.begin(), variables.weight.end(), 0.0F);
+    saver.awaitCopy(); // once more costs nothing
+    ASSERT_EQ(saver.finish(), absl::OkStatus());
+    EXPECT_GE(waited, 0.015);
+  });
+  absl::StatusOr<checkpoint::Checkpoint> saved = checkpoint::openCheckpoint(folder / "step-3");
+  ASSERT_EQ(saved.status(), absl::OkStatus());
+  EXPECT_EQ(checkpoint::readAs<float>(*saved, "weight", program.weight.size()), program.weight);
+}
+
 TEST(CheckpointSaver, AnotherSaveDoesNotBeginBeforeTheOneAtWorkIsOver) {
   TestFolder folder;
   SlowDisk disk;
