@@ -80,7 +80,7 @@ absl::StatusOr<Compiled> compileJob(const Config &config, const std::string &res
   MLIRContext context(MLIRContext::Threading::DISABLED);
   context.loadDialect<nn::NnDialect, sched::SchedDialect, func::FuncDialect>();
   DiagnosticText diagnostics(&context);
-  OwningOpRef<ModuleOp> module = buildPrograms(&context, config);
+  OwningOpRef<ModuleOp> module = buildPrograms(&context, config, options.tokenizerIds);
   if (!module || failed(mlir::verify(*module)))
     return diagnostics.error("build: the program is not valid");
   std::string placement, picture;

@@ -25,6 +25,7 @@ struct CompileOptions {
       drawn; ///< shell patterns of what the picture of placements shows; empty: none is made
   PhaseClock *clock = nullptr; ///< told when a phase ends
   int64_t verifiedRanks = 20;  ///< whose command lists are held against each other
+  int64_t tokenizerIds = 0;    ///< that the model must know at least
 };
 
 /// How often each composite became a kernel, and how often its decomposition.

@@ -108,6 +108,25 @@ absl::StatusOr<std::vector<ModelParameter>> modelParameters(const Config &config
   return parameters;
 }
 
+absl::StatusOr<std::string> modelFunctionText(const Config &config) {
+  if (!config.model.program.empty())
+    return absl::InvalidArgumentError(
+        absl::StrCat("model.program: ", config.model.program,
+                     " is the program itself. Works: a run file with model.family"));
+  MLIRContext context(MLIRContext::Threading::DISABLED);
+  DiagnosticText diagnostics(&context);
+  OwningOpRef<ModuleOp> module = buildModelFunction(&context, config);
+  if (failed(mlir::verify(*module)))
+    return diagnostics.error("build: the function is not valid");
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  for (Operation &op : module->getOps()) {
+    op.print(stream, OpPrintingFlags().printNameLocAsPrefix());
+    stream << "\n";
+  }
+  return text;
+}
+
 MeshMemory meshMemory(const Compiled &compiled, std::string mesh) {
   const MemoryReport &report = compiled.memory[largestPart(compiled.parts)];
   MeshMemory memory;

@@ -28,6 +28,10 @@ struct ModelParameter {
 /// The parameters of a run's model, in the order of the program. Builds it, and compiles nothing.
 absl::StatusOr<std::vector<ModelParameter>> modelParameters(const Config &config);
 
+/// The function of a family's model with its parameters, as model.program may name it: values have the names
+/// of the blocks that they are of.
+absl::StatusOr<std::string> modelFunctionText(const Config &config);
+
 /// Bytes of the rank that needs most, by its memory plan.
 struct MeshMemory {
   std::string mesh; ///< as it was asked for

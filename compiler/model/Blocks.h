@@ -46,6 +46,9 @@ struct SequenceContext {
 /// scalar, on. Computed in float64.
 llvm::SmallVector<RotaryTable, 2> buildRotaryTables(ModelBuilder &b, const ModelConfig &config,
                                                     int64_t sequence, mlir::Value first = {});
+/// The same for positions i32 [batch, sequence].
+llvm::SmallVector<RotaryTable, 2> buildRotaryTablesAt(ModelBuilder &b, const ModelConfig &config,
+                                                      mlir::Value positions);
 
 /// A root-mean-square norm: x / rms(x) * (weight + offset). It starts as x / rms(x).
 struct Norm {

@@ -1,6 +1,7 @@
 #include "compiler/model/BuildPrograms.h"
 
 #include "compiler/model/Families.h"
+#include "compiler/model/ModelFunction.h"
 #include "dialects/dist/Placement.h"
 #include "dialects/nn/NnDialect.h"
 #include "runtime/config/ConfigMesh.h"
@@ -14,24 +15,30 @@ namespace weft {
 namespace {
 constexpr int64_t kIgnoreIndex = -100;
 
+/// Over all data ranks.
+int64_t samplesOfMicrobatch(const Config &config) {
+  return config.train.microBatch * config.parallel.dataRanks();
+}
+
 class ProgramsBuilder {
 public:
-  ProgramsBuilder(ModuleOp module, const Config &config)
-      : module(module), config(config), context(module.getContext()), builder(context), b(module, builder),
-        i32(builder.getI32Type()), i64(builder.getI64Type()), f32(builder.getF32Type()),
+  /// `function`: the model, where it is no family's; it is prepared for a microbatch and for one sample.
+  ProgramsBuilder(ModuleOp module, const Config &config, ModelFunction *function = nullptr)
+      : module(module), config(config), function(function), context(module.getContext()), builder(context),
+        b(module, builder), i32(builder.getI32Type()), i64(builder.getI64Type()), f32(builder.getF32Type()),
         f64(builder.getF64Type()) {}
 
   void buildStep();
   void buildEvaluate();
   void buildPrefill();
   void buildDecode();
+  void buildModelFunction();
 
 private:
   RankedTensorType batchType(Type element) {
     return RankedTensorType::get({batch(), config.data.sequenceLength}, element);
   }
-  /// Samples of a microbatch, over all data ranks.
-  int64_t batch() const { return config.train.microBatch * config.parallel.dataRanks(); }
+  int64_t batch() const { return samplesOfMicrobatch(config); }
   /// What a program takes of each sample.
   struct SampleInputs {
     SmallVector<StringRef> names;
@@ -43,6 +50,18 @@ private:
       inputs.names.append({"segments", "positions"});
     inputs.types.assign(inputs.names.size(), batchType(i32));
     return inputs;
+  }
+  /// Rotary tables of whole sequences, where the model has not its own.
+  SmallVector<RotaryTable, 2> tables() {
+    return function ? SmallVector<RotaryTable, 2>()
+                    : buildRotaryTables(b, config.model, config.data.sequenceLength);
+  }
+  int64_t vocabulary() const { return function ? function->vocabulary() : config.model.vocabSize; }
+  ModelOutput model(const SequenceContext &sequence, Value tokens) {
+    if (function)
+      return function->build(b, sequence, tokens);
+    Value states = buildModel(b, config.model, sequence, tokens);
+    return {states, headWeight(b, config.model), config.model.finalLogitSoftcapping};
   }
   /// For attention on tokens [batch, sequence]: positions where ranks compute it for a part of the queries.
   SequenceContext sequenceOf(ArrayRef<RotaryTable> tables, Value tokens) {
@@ -87,30 +106,30 @@ private:
 
   /// The number of targets that count, i64.
   Value countTargets(Value targets) {
-    Value inRange = b.logicalAnd(b.compare(nn::Comparison::ge, targets, b.splat(targets, 0)),
-                                 b.compare(nn::Comparison::lt, targets,
-                                           b.splat(targets, static_cast<double>(config.model.vocabSize))));
+    Value inRange = b.logicalAnd(
+        b.compare(nn::Comparison::ge, targets, b.splat(targets, 0)),
+        b.compare(nn::Comparison::lt, targets, b.splat(targets, static_cast<double>(vocabulary()))));
     return b.sumAll(b.cast(inRange, i64));
   }
 
-  Value logitsBehind(Value states, Value position);
+  Value logitsBehind(const ModelOutput &output, Value position);
 
   struct Losses {
     Value loss, zLoss; ///< per token, f32
   };
-  Losses lossHead(Value hidden, Value targets) {
-    Value weight = headWeight(b, config.model);
+  Losses lossHead(const ModelOutput &output, Value targets) {
     auto scope = b.scope("loss");
     auto rows = nn::tensorType(targets).clone(f32);
     auto head = b.create<nn::LinearCrossEntropyOp>(
-        rows, rows, rows, hidden, weight, targets, builder.getI64IntegerAttr(kIgnoreIndex),
+        rows, rows, rows, output.states, output.head, targets, builder.getI64IntegerAttr(kIgnoreIndex),
         builder.getF64FloatAttr(config.loss.labelSmoothing), builder.getF64FloatAttr(config.loss.zLoss),
-        builder.getF64FloatAttr(config.model.finalLogitSoftcapping));
+        builder.getF64FloatAttr(output.logitSoftcap));
     return {head.getLoss(), head.getZLossValue()};
   }
 
   ModuleOp module;
   const Config &config;
+  ModelFunction *function;
   MLIRContext *context;
   OpBuilder builder;
   ModelBuilder b;
@@ -118,7 +137,7 @@ private:
 };
 
 void ProgramsBuilder::buildStep() {
-  int64_t microbatches = config.microBatches(), sequence = config.data.sequenceLength;
+  int64_t microbatches = config.microBatches();
   SampleInputs samples = sampleInputs();
   const size_t sampleCount = samples.names.size();
   SmallVector<Type> parts = samples.types;
@@ -140,7 +159,7 @@ void ProgramsBuilder::buildStep() {
 
   Block *prepare = enter(step.getPrepare(), whole);
   Value count = countTargets(prepare->getArgument(1));
-  SmallVector<RotaryTable, 2> tables = buildRotaryTables(b, config.model, sequence);
+  SmallVector<RotaryTable, 2> tables = this->tables();
   SmallVector<Value> prepared = {count};
   for (const RotaryTable &table : tables)
     prepared.append({table.cosine, table.sine});
@@ -158,7 +177,7 @@ void ProgramsBuilder::buildStep() {
   context.sampleIds = microbatch->getArgument(sampleCount);
   context.step = microbatch->getArgument(sampleCount + 1);
   context.seed = config.train.seed;
-  Losses losses = lossHead(buildModel(b, config.model, context, taken[0]), taken[1]);
+  Losses losses = lossHead(model(context, taken[0]), taken[1]);
   SmallVector<StringRef> names = {"objective", "loss_sum"};
   Value lossSum = b.sumAll(losses.loss), objective = lossSum;
   SmallVector<Value> carried = {objective, lossSum};
@@ -210,12 +229,11 @@ void ProgramsBuilder::buildEvaluate() {
   SmallVector<std::pair<StringRef, Type>> arguments;
   for (auto [name, type] : llvm::zip_equal(samples.names, samples.types))
     arguments.emplace_back(name, type);
-  auto function =
+  auto evaluate =
       beginFunction("evaluate", arguments, {{"loss_sum", scalar(f64)}, {"target_tokens", scalar(i64)}});
-  ValueRange taken = function.getArguments();
+  ValueRange taken = evaluate.getArguments();
   Value targets = taken[1];
-  SmallVector<RotaryTable, 2> tables = buildRotaryTables(b, config.model, config.data.sequenceLength);
-  Losses losses = lossHead(buildModel(b, config.model, sequenceOf(tables, taken), taken[0]), targets);
+  Losses losses = lossHead(model(sequenceOf(tables(), taken), taken[0]), targets);
   Value lossSum = b.sumAll(losses.loss, f64);
   if (config.train.reduction == ReductionKind::Canonical)
     lossSum = b.create<nn::LeafOp>(lossSum.getType(), lossSum);
@@ -223,41 +241,69 @@ void ProgramsBuilder::buildEvaluate() {
   b.create<func::ReturnOp>(results);
 }
 
-/// The logits of the token behind `position` of the states [1, sequence, hidden].
-Value ProgramsBuilder::logitsBehind(Value states, Value position) {
-  int64_t hidden = config.model.hiddenSize;
+/// The logits of the token behind `position` of one sample.
+Value ProgramsBuilder::logitsBehind(const ModelOutput &output, Value position) {
+  int64_t hidden = nn::tensorType(output.states).getDimSize(2);
   Value zero = b.scalar(i64, 0);
   SmallVector<Value> starts = {zero, position, zero};
   SmallVector<int64_t> offsets = {0, 0, 0};
-  Value last = b.create<nn::SliceOp>(b.type({1, 1, hidden}, f32), states, starts, offsets);
-  return headLogits(b, config.model, b.reshape(last, {hidden}));
+  Value last = b.create<nn::SliceOp>(b.type({1, 1, hidden}, f32), output.states, starts, offsets);
+  Value logits = b.einsum("h,vh->v", b.reshape(last, {hidden}), output.head, f32);
+  if (output.logitSoftcap == 0.0)
+    return logits;
+  Value cap = b.splat(logits, output.logitSoftcap);
+  return b.mul(b.tanh(b.div(logits, cap)), cap);
 }
 
 void ProgramsBuilder::buildPrefill() {
   int64_t length = config.data.sequenceLength;
-  auto function = beginFunction(
+  auto prefill = beginFunction(
       "prefill", {{"tokens", RankedTensorType::get({1, length}, i32)}, {"position", scalar(i64)}},
-      {{"logits", RankedTensorType::get({config.model.vocabSize}, f32)}});
-  Value tokens = function.getArgument(0);
-  SequenceContext sequence = sequenceOf(buildRotaryTables(b, config.model, length), tokens);
-  sequence.cache = KeyValueCache{length, Value()};
-  Value states = buildModel(b, config.model, sequence, tokens);
-  SmallVector<Value> results = {logitsBehind(states, function.getArgument(1))};
+      {{"logits", RankedTensorType::get({vocabulary()}, f32)}});
+  Value tokens = prefill.getArgument(0);
+  SequenceContext sequence = sequenceOf(tables(), tokens);
+  if (!function)
+    sequence.cache = KeyValueCache{length, Value()};
+  SmallVector<Value> results = {logitsBehind(model(sequence, tokens), prefill.getArgument(1))};
   b.create<func::ReturnOp>(results);
 }
 
 void ProgramsBuilder::buildDecode() {
-  auto function =
+  auto decode =
       beginFunction("decode", {{"token", RankedTensorType::get({1, 1}, i32)}, {"position", scalar(i64)}},
-                    {{"logits", RankedTensorType::get({config.model.vocabSize}, f32)}});
-  Value position = function.getArgument(1);
+                    {{"logits", RankedTensorType::get({vocabulary()}, f32)}});
+  Value position = decode.getArgument(1);
   SequenceContext sequence;
   sequence.tables = buildRotaryTables(b, config.model, 1, position);
   sequence.positions = b.reshape(b.cast(position, i32), {1, 1});
   sequence.cache = KeyValueCache{config.data.sequenceLength, position};
-  Value states = buildModel(b, config.model, sequence, function.getArgument(0));
-  SmallVector<Value> results = {logitsBehind(states, b.scalar(i64, 0))};
+  SmallVector<Value> results = {logitsBehind(model(sequence, decode.getArgument(0)), b.scalar(i64, 0))};
   b.create<func::ReturnOp>(results);
+}
+
+void ProgramsBuilder::buildModelFunction() {
+  auto ids = batchType(i32);
+  SmallVector<std::pair<StringRef, Type>> arguments = {{"tokens", ids}, {"positions", ids}};
+  const bool drops = config.model.embdPdrop > 0.0 || config.model.residPdrop > 0.0;
+  if (drops)
+    arguments.append({{"sample_ids", RankedTensorType::get({batch()}, i64)}, {"step", scalar(i64)}});
+  auto written = beginFunction(kModelFunction, arguments, {});
+  for (auto [argument, named] : llvm::zip_equal(written.getArguments(), arguments))
+    argument.setLoc(NameLoc::get(builder.getStringAttr(named.first)));
+  SequenceContext sequence;
+  sequence.documentPositions = written.getArgument(1);
+  sequence.tables = buildRotaryTablesAt(b, config.model, written.getArgument(1));
+  if (drops) {
+    sequence.sampleIds = written.getArgument(2);
+    sequence.step = written.getArgument(3);
+  }
+  ModelOutput output = model(sequence, written.getArgument(0));
+  SmallVector<Value> results = {output.states, output.head};
+  b.create<func::ReturnOp>(results);
+  written.setFunctionType(
+      builder.getFunctionType(written.getArgumentTypes(), ValueRange(results).getTypes()));
+  if (output.logitSoftcap != 0.0)
+    written->setAttr(kLogitSoftcap, builder.getF64FloatAttr(output.logitSoftcap));
 }
 } // namespace
 
@@ -281,11 +327,41 @@ dist::MeshAttr meshAttribute(MLIRContext *context, const Mesh &mesh) {
 }
 } // namespace
 
-OwningOpRef<ModuleOp> buildPrograms(MLIRContext *context, const Config &config) {
+namespace {
+/// A file with @model: the programs around it.
+LogicalResult buildAround(ModelFunction &function, ModuleOp module, const Config &config,
+                          int64_t leastVocabulary) {
+  if (function.vocabulary() < leastVocabulary)
+    return emitError(function.location())
+           << "@model has a head of " << function.vocabulary() << " rows, and the tokenizer has "
+           << leastVocabulary << " ids. Works: " << leastVocabulary
+           << " rows or more, in the head and in the table of tokens";
+  if (failed(function.prepare(samplesOfMicrobatch(config))) || failed(function.prepare(1)))
+    return failure();
+  ProgramsBuilder programs(module, config, &function);
+  programs.buildStep();
+  programs.buildEvaluate();
+  programs.buildPrefill();
+  return success();
+}
+
+/// What the file of model.program says; null, with a diagnostic, where it says no job.
+OwningOpRef<ModuleOp> readProgram(MLIRContext *context, const Config &config, int64_t leastVocabulary) {
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(config.model.program, context);
+  if (!module || module->lookupSymbol<nn::StepOp>("step"))
+    return module;
+  FailureOr<ModelFunction> function = ModelFunction::take(*module, config.data.sequenceLength);
+  if (failed(function) || failed(buildAround(*function, *module, config, leastVocabulary)))
+    return {};
+  return module;
+}
+} // namespace
+
+OwningOpRef<ModuleOp> buildPrograms(MLIRContext *context, const Config &config, int64_t leastVocabulary) {
   context->loadDialect<nn::NnDialect, func::FuncDialect>();
   dist::MeshAttr mesh = meshAttribute(context, meshOf(config));
   if (!config.model.program.empty()) {
-    OwningOpRef<ModuleOp> program = parseSourceFile<ModuleOp>(config.model.program, context);
+    OwningOpRef<ModuleOp> program = readProgram(context, config, leastVocabulary);
     if (program && mesh && !(*program)->hasAttr(dist::kMeshAttribute))
       (*program)->setAttr(dist::kMeshAttribute, mesh);
     return program;
@@ -298,6 +374,13 @@ OwningOpRef<ModuleOp> buildPrograms(MLIRContext *context, const Config &config) 
   programs.buildEvaluate();
   programs.buildPrefill();
   programs.buildDecode();
+  return module;
+}
+
+OwningOpRef<ModuleOp> buildModelFunction(MLIRContext *context, const Config &config) {
+  context->loadDialect<nn::NnDialect, func::FuncDialect>();
+  OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(context));
+  ProgramsBuilder(*module, config).buildModelFunction();
   return module;
 }
 

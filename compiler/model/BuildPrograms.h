@@ -1,7 +1,8 @@
 //===- BuildPrograms.h - Phase 1: config -> the programs of a job ------------===//
 //
 // A job has four programs over one set of parameters: the step (nn.step @step), evaluate, prefill and decode
-// (functions). A program written by hand replaces all that build makes; its step must be named @step.
+// (functions). A file replaces the family, if it holds the function of a model (ModelFunction.h), or all that
+// build makes, if it holds nn.step @step.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_MODEL_BUILDPROGRAMS_H
@@ -14,8 +15,8 @@
 
 namespace weft {
 
-/// Builds the module of a job, or parses `model.program`. Null, with a diagnostic, when that file is not a
-/// program.
+/// Builds the module of a job, around the function of `model.program` if it holds one, or parses that file.
+/// Null, with a diagnostic, when it holds neither a job nor a model of `leastVocabulary` ids.
 ///
 /// step:     inputs tokens, targets and, where data.packing keeps documents apart, segments, positions i32
 ///           [micro_batch, sequence], sample_ids i64 [micro_batch], each per microbatch; step i64. Objective:
@@ -25,8 +26,13 @@ namespace weft {
 /// prefill:  tokens i32 [1, sequence], position i64 -> logits f32 [vocabulary] of the token after `position`.
 ///           Keys and values of all positions are left in caches.
 /// decode:   token i32 [1, 1], position i64 -> logits of the token after it. Its key and value are written to
-///           the caches, and those up to it are read there.
-mlir::OwningOpRef<mlir::ModuleOp> buildPrograms(mlir::MLIRContext *context, const Config &config);
+///           the caches, and those up to it are read there. Not of a function from a file, which has no
+///           caches.
+mlir::OwningOpRef<mlir::ModuleOp> buildPrograms(mlir::MLIRContext *context, const Config &config,
+                                                int64_t leastVocabulary = 0);
+
+/// The function of a family's model, as a file may hold it: for the samples of a microbatch.
+mlir::OwningOpRef<mlir::ModuleOp> buildModelFunction(mlir::MLIRContext *context, const Config &config);
 
 } // namespace weft
 

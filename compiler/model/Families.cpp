@@ -26,14 +26,6 @@ Value buildModel(ModelBuilder &b, const ModelConfig &config, const SequenceConte
   llvm_unreachable("a family without a builder");
 }
 
-Value headLogits(ModelBuilder &b, const ModelConfig &config, Value state) {
-  Value logits = b.einsum("h,vh->v", state, headWeight(b, config), b.builder.getF32Type());
-  if (config.finalLogitSoftcapping == 0.0)
-    return logits;
-  Value cap = b.splat(logits, config.finalLogitSoftcapping);
-  return b.mul(b.tanh(b.div(logits, cap)), cap);
-}
-
 Value headWeight(ModelBuilder &b, const ModelConfig &config) {
   const StringRef embedding = config.family == ModelFamily::Gpt2 ? "transformer.wte" : "model.embed_tokens";
   auto scope = b.scope(config.tieWordEmbeddings ? embedding : "lm_head");

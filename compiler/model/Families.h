@@ -1,7 +1,6 @@
 //===- Families.h - The model families: tokens to the loss head ---------------===//
 //
-// Programs call buildModel(), headWeight() and headLogits(), which know the families; each family is a file
-// of its name.
+// Programs call buildModel() and headWeight(), which know the families; each family is a file of its name.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_MODEL_FAMILIES_H
@@ -14,8 +13,6 @@ namespace weft {
 /// Token ids [batch, sequence] -> final hidden states [batch, sequence, hidden].
 mlir::Value buildModel(ModelBuilder &b, const ModelConfig &config, const SequenceContext &sequence,
                        mlir::Value tokens);
-/// Final hidden state [hidden] -> logits [vocabulary].
-mlir::Value headLogits(ModelBuilder &b, const ModelConfig &config, mlir::Value state);
 /// The output projection's weight, [vocabulary, hidden]: the embedding's if they are tied.
 mlir::Value headWeight(ModelBuilder &b, const ModelConfig &config);
 

@@ -70,23 +70,19 @@ double yarnAttentionFactor(const RopeScalingConfig &scaling) {
   return scale(1.0);
 }
 
-RotaryTable tableOf(ModelBuilder &b, ArrayRef<double> frequencies, double factor, int64_t sequence,
-                    Value first) {
+/// Of positions f64 [..., half], each row one number.
+RotaryTable tableOf(ModelBuilder &b, ArrayRef<double> frequencies, double factor, Value positions) {
   Type f64 = b.builder.getF64Type(), f32 = b.builder.getF32Type();
-  auto half = static_cast<int64_t>(frequencies.size());
-  auto row = DenseElementsAttr::get(b.type({half}, f64), frequencies);
+  auto row = DenseElementsAttr::get(b.type({static_cast<int64_t>(frequencies.size())}, f64), frequencies);
   Value inverse = b.create<nn::ConstantOp>(cast<ElementsAttr>(Attribute(row)));
-  Value position = b.iota({sequence, half}, f64, 0);
-  if (first)
-    position = b.add(position, b.broadcastScalar(b.cast(first, f64), position));
-  Value angle = b.mul(position, b.broadcastRow(inverse, {sequence, half}));
+  Value angle = b.mul(positions, b.broadcastRow(inverse, nn::tensorType(positions).getShape()));
   auto table = [&](Value value) { return b.cast(b.scale(value, factor), f32); };
   Value cosine = table(b.unary<nn::CosOp>(angle));
   return {cosine, table(b.unary<nn::SinOp>(angle))};
 }
 
 /// Under the config's scaling.
-RotaryTable scaledTable(ModelBuilder &b, const ModelConfig &config, int64_t sequence, Value first) {
+RotaryTable scaledTable(ModelBuilder &b, const ModelConfig &config, Value positions) {
   SmallVector<double> frequencies = plainFrequencies(config.ropeTheta, config.headDim);
   double factor = 1.0;
   switch (config.ropeScaling.ropeType) {
@@ -105,21 +101,36 @@ RotaryTable scaledTable(ModelBuilder &b, const ModelConfig &config, int64_t sequ
     factor = yarnAttentionFactor(config.ropeScaling);
     break;
   }
-  return tableOf(b, frequencies, factor, sequence, first);
+  return tableOf(b, frequencies, factor, positions);
+}
+/// The tables of a family; `positions` gives them f64 [..., half].
+SmallVector<RotaryTable, 2> tablesOf(ModelBuilder &b, const ModelConfig &config,
+                                     llvm::function_ref<Value()> positions) {
+  const FamilyTraits &family = traitsOf(config.family);
+  auto scope = b.scope("rotary");
+  SmallVector<RotaryTable, 2> tables;
+  if (family.takes("rope_theta"))
+    tables.push_back(scaledTable(b, config, positions()));
+  if (family.takes("rope_local_base_freq"))
+    tables.push_back(
+        tableOf(b, plainFrequencies(config.ropeLocalBaseFreq, config.headDim), 1.0, positions()));
+  return tables;
 }
 } // namespace
 
 SmallVector<RotaryTable, 2> buildRotaryTables(ModelBuilder &b, const ModelConfig &config, int64_t sequence,
                                               Value first) {
-  const FamilyTraits &family = traitsOf(config.family);
-  auto scope = b.scope("rotary");
-  SmallVector<RotaryTable, 2> tables;
-  if (family.takes("rope_theta"))
-    tables.push_back(scaledTable(b, config, sequence, first));
-  if (family.takes("rope_local_base_freq"))
-    tables.push_back(
-        tableOf(b, plainFrequencies(config.ropeLocalBaseFreq, config.headDim), 1.0, sequence, first));
-  return tables;
+  return tablesOf(b, config, [&] {
+    Type f64 = b.builder.getF64Type();
+    Value position = b.iota({sequence, config.headDim / 2}, f64, 0);
+    return first ? b.add(position, b.broadcastScalar(b.cast(first, f64), position)) : position;
+  });
+}
+
+SmallVector<RotaryTable, 2> buildRotaryTablesAt(ModelBuilder &b, const ModelConfig &config, Value positions) {
+  return tablesOf(b, config, [&] {
+    return b.broadcastLast(b.cast(positions, b.builder.getF64Type()), config.headDim / 2);
+  });
 }
 
 } // namespace weft

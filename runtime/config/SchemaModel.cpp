@@ -254,11 +254,12 @@ static void addFamilies(Key &key) {
 
 std::vector<Key> modelKeys() {
   std::vector<Key> keys;
-  keys.push_back(
-      Key("model.program", fieldOf<&Config::model, &ModelConfig::program>(),
-          "A file of nn IR that is trained instead of a family; its parameters and inputs are its own.")
-          .filePath()
-          .mayChange("the program must still have the parameters of the checkpoint"));
+  keys.push_back(Key("model.program", fieldOf<&Config::model, &ModelConfig::program>(),
+                     "A file of nn IR that is trained instead of a family: the function of a model, @model "
+                     "(`weft model function` "
+                     "prints a family's), or a whole job, nn.step @step, whose inputs are its own.")
+                     .filePath()
+                     .mayChange("the program must still have the parameters of the checkpoint"));
   for (const std::vector<Key> &part :
        {sizeKeys(), behaviorKeys(), windowKeys(), familyKeys(), ropeScalingKeys()})
     for (Key key : part) {

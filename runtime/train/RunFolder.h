@@ -24,6 +24,8 @@ struct RunFolder {
   std::string log(int rank = 0) const;
   std::string programFolder() const { return path + "/program"; }
   std::string program() const { return path + "/program/run.weft"; }
+  /// The text of model.program, as the run was last started with it.
+  std::string model() const { return path + "/program/model.mlir"; }
   /// Where a pass that fails leaves its input.
   std::string reproducer() const { return path + "/program/reproducer.mlir"; }
   std::string checkpoints() const { return path + "/checkpoints"; }

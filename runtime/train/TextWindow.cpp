@@ -26,11 +26,19 @@ int64_t lengthOf(const ProgramInput &tokens) {
   return tokens.placement.globalShape.size() == 2 ? tokens.placement.globalShape[1] : tokens.type.elements();
 }
 
+std::vector<Program>::const_iterator findProgram(const std::vector<Program> &programs, const char *name) {
+  return std::find_if(programs.begin(), programs.end(),
+                      [&](const Program &program) { return program.name == name; });
+}
+
+bool hasDecode(const std::vector<Program> &programs) {
+  return findProgram(programs, kDecode) != programs.end();
+}
+
 /// What some part of a job reads as the text of a program. An error where none reads it and a position.
 absl::StatusOr<int64_t> textOf(const std::vector<Executable> &parts, const char *name, const char *tokens) {
   const std::vector<Program> &programs = parts.front().programs;
-  const auto found = std::find_if(programs.begin(), programs.end(),
-                                  [&](const Program &program) { return program.name == name; });
+  const auto found = findProgram(programs, name);
   if (found == programs.end())
     return withExitCode(absl::NotFoundError(absl::StrCat("no program '", name, "' in this executable")),
                         ExitCode::Config);
@@ -51,7 +59,7 @@ absl::StatusOr<int64_t> textOf(const std::vector<Executable> &parts, const char 
 
 absl::StatusOr<int64_t> textLengthOf(const std::vector<Executable> &parts) {
   absl::StatusOr<int64_t> length = textOf(parts, kPrefill, kWindow);
-  if (!length.ok())
+  if (!length.ok() || !hasDecode(parts.front().programs))
     return length;
   absl::StatusOr<int64_t> one = textOf(parts, kDecode, kToken);
   if (one.ok() && *one != 1)
@@ -93,10 +101,12 @@ absl::StatusOr<TextWindow> TextWindow::bind(Executor &executor, int64_t rank, in
   absl::StatusOr<BoundProgram> prefill = window.bindProgram(kPrefill, kWindow, rank, length);
   if (!prefill.ok())
     return prefill.status();
+  window.prefill = *std::move(prefill);
+  if (!hasDecode(executor.executable().programs))
+    return window;
   absl::StatusOr<BoundProgram> decode = window.bindProgram(kDecode, kToken, rank, 1);
   if (!decode.ok())
     return decode.status();
-  window.prefill = *std::move(prefill);
   window.decode = *std::move(decode);
   return window;
 }
@@ -111,15 +121,16 @@ absl::StatusOr<std::span<const float>> TextWindow::run(BoundProgram &program, si
 
 absl::StatusOr<std::span<const float>> TextWindow::logitsBehind(std::span<const int32_t> text) {
   const size_t length = window.size();
-  if (seen > 0 && text.size() - begin <= length) {
+  const bool goesOn = seen > 0 && text.size() - begin <= length;
+  if (goesOn && decode) {
     ++seen;
-    if (!decode.tokens.empty())
-      decode.tokens[0] = text.back();
-    return run(decode, seen - 1);
+    if (!decode->tokens.empty())
+      decode->tokens[0] = text.back();
+    return run(*decode, seen - 1);
   }
-  const size_t most = seen > 0 ? std::max<size_t>(length / 2, 1) : length;
-  seen = std::min(text.size(), most);
-  begin = text.size() - seen;
+  if (!goesOn)
+    begin = text.size() - std::min(text.size(), seen > 0 ? std::max<size_t>(length / 2, 1) : length);
+  seen = text.size() - begin;
   std::fill(window.begin(), window.end(), 0);
   std::copy(text.begin() + static_cast<int64_t>(begin), text.end(), window.begin());
   if (!prefill.tokens.empty())

@@ -3,7 +3,8 @@
 // The programs `prefill` and `decode` of a job: the first computes a whole window of the text and keeps the
 // keys and values of all layers, the second adds one token to them. When the window is full, it begins anew
 // with the last half of it, so a token is computed from at least that many before it, and from one prefill
-// for every half window.
+// for every half window. A job without `decode` (a model given as IR, which keeps nothing) computes the
+// window for each token.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_TRAIN_TEXTWINDOW_H
@@ -13,6 +14,7 @@
 #include "runtime/train/SequencePart.h"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -49,10 +51,11 @@ private:
   absl::StatusOr<std::span<const float>> run(BoundProgram &program, size_t position);
 
   Executor *executor;
-  BoundProgram prefill, decode;
+  BoundProgram prefill;
+  std::optional<BoundProgram> decode;
   std::vector<int32_t> window; ///< padded with zeros, which causal attention does not see
   size_t begin = 0;            ///< of the text, in the window
-  size_t seen = 0;             ///< tokens of the text that the caches hold, from there on
+  size_t seen = 0;             ///< tokens of the text that were computed, from there on
 };
 
 } // namespace weft

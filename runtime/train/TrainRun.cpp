@@ -102,6 +102,12 @@ absl::Status loadJob(const TrainRequest &request, const std::optional<Launcher> 
   return absl::OkStatus();
 }
 
+/// Counted from 1; of texts that differ.
+int64_t firstDifferentLine(const std::string &a, const std::string &b) {
+  const auto [end, other] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  return 1 + std::count(a.begin(), end, '\n');
+}
+
 absl::Status checkLimit(const std::vector<Executable> &parts, const Config &config,
                         const JobProcesses &processes) {
   const MemoryLimits limits = memoryLimitsOf(config, processes.ranksOnMachine(config));
@@ -125,6 +131,24 @@ CompileRequest compileRequest(const Job &job, const JobProcesses &processes) {
       ranks->second.source != "--set")
     request.ranks = config.launch.ranks.value_or(0);
   return request;
+}
+
+/// Keeps the text of model.program beside the executable. A run that goes on with another text says so.
+absl::Status keepModel(const TrainRequest &request, Job &job) {
+  const std::string &file = job.loaded.config.model.program;
+  if (file.empty() || isExecutableFile(request.file))
+    return absl::OkStatus();
+  constexpr size_t largestFile = size_t{1} << 30;
+  absl::StatusOr<std::string> text = readFileText(file, largestFile);
+  if (!text.ok())
+    return withExitCode(text.status(), ExitCode::Config);
+  if (job.resume)
+    if (absl::StatusOr<std::string> before = readFileText(job.folder.model(), largestFile);
+        before.ok() && *before != *text)
+      job.log.line(absl::StrCat("resume: model.program: line ", firstDifferentLine(*before, *text), " of ",
+                                file, " is not what it was (", job.folder.model(),
+                                "): training goes on with the changed model."));
+  return withExitCode(writeFileTextAtomically(job.folder.model(), *text), ExitCode::Checkpoint);
 }
 
 /// Brings the program into the run's folder, compiled or copied, and into memory.
@@ -404,6 +428,8 @@ absl::Status prepareJob(const TrainRequest &request, Job &job, JobProcesses &pro
     if (absl::Status status = checkSaved(job.parts, *job.resume); !status.ok())
       return status;
   if (absl::Status status = openWeights(job); !status.ok())
+    return status;
+  if (absl::Status status = keepModel(request, job); !status.ok())
     return status;
   job.log.line(bannerLine(config, job.parts));
   if (request.stopRequested())

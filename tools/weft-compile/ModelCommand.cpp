@@ -1,7 +1,7 @@
 //===- ModelCommand.cpp - weft model --------------------------------------===//
 //
-// list, show and parameters: reads the words, and prints what compiler/ModelReport makes of them. Each mesh
-// is compiled, so that its bytes are those of its memory plan.
+// list, show, function and parameters: reads the words, and prints what compiler/ModelReport makes of them.
+// Each mesh is compiled, so that its bytes are those of its memory plan.
 //
 //===----------------------------------------------------------------------===//
 #include "tools/weft-compile/ModelCommand.h"
@@ -124,6 +124,17 @@ absl::Status showParameters(const Options &options) {
   return absl::OkStatus();
 }
 
+absl::Status showFunction(const Options &options) {
+  absl::StatusOr<Config> config = configOf(options, "");
+  if (!config.ok())
+    return config.status();
+  absl::StatusOr<std::string> text = modelFunctionText(*config);
+  if (!text.ok())
+    return text.status();
+  std::fputs(text->c_str(), stdout);
+  return absl::OkStatus();
+}
+
 void addFileOptions(CLI::App &command, Options &options) {
   command.add_option("FILE", options.file, "A run file (YAML), or the config.json of a model")->required();
   command
@@ -158,6 +169,9 @@ int runModelCommand(int argc, char **argv) {
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   showing->add_flag("--json", options.json, "Print JSON instead of text");
+  CLI::App *function = app.add_subcommand(
+      "function", "Print the model's function as IR, to change it and train it as model.program");
+  addFileOptions(*function, options);
   CLI::App *parameters =
       app.add_subcommand("parameters", "Print the name, shape and type of each parameter as JSON");
   addFileOptions(*parameters, options);
@@ -170,7 +184,9 @@ int runModelCommand(int argc, char **argv) {
     std::fputs((options.json ? familiesJson() : familiesText()).c_str(), stdout);
     return static_cast<int>(ExitCode::Ok);
   }
-  const absl::Status status = showing->parsed() ? show(options) : showParameters(options);
+  const absl::Status status = showing->parsed()    ? show(options)
+                              : function->parsed() ? showFunction(options)
+                                                   : showParameters(options);
   if (status.ok())
     return static_cast<int>(ExitCode::Ok);
   std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());

@@ -89,7 +89,7 @@ absl::Status compile(const Arguments &arguments) {
                        {*target, arguments.printAfter, arguments.reproducer,
                         llvm::is_contained(arguments.explain, "placement"),
                         arguments.draw.empty() ? std::vector<std::string>() : arguments.match, &clock,
-                        arguments.verifiedRanks.value_or(20)});
+                        arguments.verifiedRanks.value_or(20), (*tokenizer)->vocabularySize()});
   if (!compiled.ok())
     return weft::withExitCode(compiled.status(), weft::ExitCode::Config);
   for (const std::string &what : arguments.explain)
