@@ -11,17 +11,6 @@ include(CMakePackageConfigHelpers)
 set(packageFolder ${CMAKE_INSTALL_LIBDIR}/cmake/Weft)
 set(headerFolder ${CMAKE_INSTALL_INCLUDEDIR}/weft)
 
-# Sets `result` to the libraries and programs that a folder and those below it define.
-function(weft_targets_below folder result)
-  get_property(found DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
-  get_property(below DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
-  foreach(next ${below})
-    weft_targets_below(${next} more)
-    list(APPEND found ${more})
-  endforeach()
-  set(${result} ${found} PARENT_SCOPE)
-endfunction()
-
 set(houseFolders kernels runtime)
 if(WEFT_BUILD_COMPILER)
   list(APPEND houseFolders dialects passes compiler)
