@@ -20,29 +20,25 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   add_compile_options(-ffile-compilation-dir=.)
 endif()
 
-# Writes the checksum by which ccache knows the precompiled header of `target`: the lists of headers (further arguments), the
-# flags, the compiler and the installed packages decide its contents; nothing of the project is included by it.
+# Writes the checksum by which ccache knows the precompiled header of `target`: HEADERS, the lists that it includes, the flags,
+# the compiler, and when PACKAGES, their CMake files, were installed decide its contents; nothing of the project is included.
 function(weft_write_pch_checksum target)
   if(NOT WEFT_CCACHE_ACTIVE)
     return()
   endif()
-  set(packages ${absl_DIR}/abslConfig.cmake)
-  if(WEFT_BUILD_COMPILER)
-    list(APPEND packages ${MLIR_DIR}/MLIRConfig.cmake)
-  endif()
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARGN} ${packages})
+  cmake_parse_arguments(ARG "" "" "HEADERS;PACKAGES" ${ARGN})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARG_HEADERS} ${ARG_PACKAGES})
   set(headerText "")
-  foreach(header ${ARGN})
+  foreach(header ${ARG_HEADERS})
     file(READ ${header} text)
     string(APPEND headerText "${text}")
   endforeach()
   set(packageTimes "")
-  foreach(package ${packages})
+  foreach(package ${ARG_PACKAGES})
     file(TIMESTAMP ${package} time UTC)
     list(APPEND packageTimes ${time})
   endforeach()
-  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -v OUTPUT_VARIABLE compilerVersion ERROR_VARIABLE compilerVersion
-                  COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} --version OUTPUT_VARIABLE compilerVersion COMMAND_ERROR_IS_FATAL ANY)
   string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
   string(SHA256 sum "${headerText};${compilerVersion};${LLVM_PACKAGE_VERSION};${packageTimes};${WEFT_LLVM_DEFINITIONS};\
 ${CMAKE_CXX_STANDARD};${CMAKE_CXX_FLAGS};${CMAKE_CXX_FLAGS_${type}};${WEFT_SANITIZE}")
