@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Trains the examples as their pages say, and draws the loss curves of docs/examples.md into docs/images:
-#   scripts/example-curves.sh [program | qwen3]... [--steps N] [--corpus FILE] [--output FOLDER]
+#   scripts/example-curves.sh [quickstart | program | qwen3]... [--steps N] [--corpus FILE] [--output FOLDER]
 # Runs lie in .cache/examples/runs, or in FOLDER/runs, and go on where they stopped. Programs are those of build/release/bin.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -10,7 +10,7 @@ usage() { printf 'example-curves: %s (see the head of scripts/example-curves.sh)
 steps= corpus=.cache/quickstart/corpus.txt output= examples=()
 while (($#)); do
   case $1 in
-  program | qwen3) examples+=("$1") ;;
+  quickstart | program | qwen3) examples+=("$1") ;;
   --steps | --corpus | --output)
     (($# > 1)) || usage "$1 needs a value"
     declare "${1#--}=$2"
@@ -20,7 +20,7 @@ while (($#)); do
   esac
   shift
 done
-((${#examples[@]})) || examples=(program qwen3)
+((${#examples[@]})) || examples=(quickstart program qwen3)
 [[ -f $corpus ]] || usage "no corpus $corpus: scripts/setup.sh makes it"
 export PATH=${WEFT_BUILD:-$PWD/build/release}/bin:$PATH
 images=${output:-docs/images} work=${output:-.cache/examples}
@@ -37,6 +37,10 @@ train() {
 # draw NAME RUN...
 draw() { weft plot -o "$images/loss_$1.svg" "${@:2}"; }
 
+quickstart() {
+  train quickstart examples/quickstart/run.yaml
+  draw quickstart "$work/runs/quickstart"
+}
 program() {
   train bigram examples/program/run.yaml
   draw program "$work/runs/bigram"

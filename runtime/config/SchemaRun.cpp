@@ -103,7 +103,8 @@ static void addReportKeys(std::vector<Key> &keys) {
               "Checkpoints whose step is a multiple of this are never deleted; 0: none for that.");
   add("checkpoint.asynchronous", fieldOf<&Config::checkpoint, &CheckpointConfig::asynchronous>(),
       "Whether training goes on while a checkpoint is written, from a copy of the variables. The memory of "
-      "the copy is a row of the plan, `snapshot`; the next step's update waits until it is made, and the next "
+      "the copy is a row of the plan, `snapshot`; the next step's update waits until it is made, and the "
+      "next "
       "save until this one is whole. The last step's save is waited for, and takes no copy.");
   addInterval("eval.interval", fieldOf<&Config::eval, &EvalConfig::interval>(),
               "Steps from one evaluation to the next; 0: only after the last step.")

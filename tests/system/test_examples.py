@@ -49,6 +49,12 @@ class Examples(TrainingTest):
         self.passes("weft", "generate", "runs/qwen3", "--tokens", "8")
         self.assertCurves("qwen3", "qwen3", "continued")
 
+    def testTheQuickstart(self):
+        self.curves("quickstart", "--steps", "3")
+        losses = self.losses("quickstart")
+        self.assertLess(losses[-1], losses[0])
+        self.assertCurves("quickstart", "quickstart")
+
     def testAProgramWrittenByHand(self):
         self.curves("program", "--steps", "20")
         losses = self.losses("bigram")
