@@ -28,8 +28,9 @@ def sectionOf(family, changes=None):
 
 def make(folder, family, seed=1, dtype="float32", shard="5GB", changes=None):
     """A folder with random weights, as save_pretrained writes it. Those of norms are around what transformers starts with (0 where
-    the family adds 1): around 2, as factors of gemma3_text's queries and keys, they make scores of up to 11 and attention nearly
-    one-hot, and such a model multiplies a relative change of its parameters by 50 in its gradients, not by 10."""
+    the family adds 1), so that their factors are around 1. Around 2, gemma3_text's queries and keys give scores of up to 11 instead
+    of 3 and nearly one-hot attention: gradients move by 50 times a relative change of the parameters instead of 10 times, and after
+    4 steps torch's own float32 is up to 1.6e-4 from its float64 (6 seeds; weft's 1.7e-4) instead of 1.4e-6 (seed 1; weft's 2.5e-6)."""
     torch.manual_seed(seed)
     model = AutoModelForCausalLM.from_config(models.configOf(sectionOf(family, changes)))
     with torch.no_grad():
