@@ -33,10 +33,11 @@ private:
   std::vector<Entry> entries;
 };
 
-/// Appends to a vector that is longer than what was written until the end.
+/// Appends to a vector that is longer than what was written until the end. How much longer depends on what
+/// this writer wrote, not on what was there: a million writers of one id each take time for a million ids.
 class IdWriter {
 public:
-  explicit IdWriter(std::vector<int32_t> &ids) : ids(ids), used(ids.size()) {}
+  explicit IdWriter(std::vector<int32_t> &ids) : ids(ids), begun(ids.size()), used(begun) {}
   ~IdWriter() { ids.resize(used); }
   IdWriter(const IdWriter &) = delete;
   IdWriter &operator=(const IdWriter &) = delete;
@@ -44,13 +45,14 @@ public:
   /// Where the next `count` ids may be written.
   int32_t *room(size_t count) {
     if (ids.size() - used < count)
-      ids.resize(std::max(used + count, ids.size() + ids.size() / 2));
+      ids.resize(used + std::max(count, used - begun));
     return ids.data() + used;
   }
   void advance(size_t count) { used += count; }
 
 private:
   std::vector<int32_t> &ids;
+  size_t begun;
   size_t used;
 };
 

@@ -183,6 +183,22 @@ TEST(BytePairEncoding, AMillionEqualBytesAreEncoded) {
   EXPECT_EQ(encode(*wild, std::string(1000000, 'a')).size(), 250000u);
 }
 
+/// Else a text that is given piece by piece takes time for all ids before with each piece.
+TEST(BytePairEncoding, APieceNeedsRoomForItsOwnIdsAlone) {
+  auto encoding = BytePairEncoding::createFromRanks(bytesAnd({"ab"}));
+  BytePairEncoding::Scratch scratch;
+  constexpr size_t before = 100000, room = 16;
+  for (const std::string &piece : {std::string("ab"), std::string("a piece of it 16")}) {
+    Ids ids;
+    ids.reserve(before + room);
+    ids.resize(before);
+    const int32_t *place = ids.data();
+    encoding->encode(piece, ids, scratch);
+    EXPECT_EQ(ids.data(), place) << piece;
+    EXPECT_EQ(ids.capacity(), before + room) << piece;
+  }
+}
+
 TEST(BytePairEncoding, BadVocabulariesAreNamed) {
   EXPECT_EQ(BytePairEncoding::createFromRanks({"a", "b"}).status().message(),
             "no token for the byte 0x00: all 256 single bytes must be tokens");
