@@ -25,9 +25,6 @@ CANONICAL = ("train.reduction=canonical", "train.micro_batch=1", "train.global_b
              "lr_schedule.warmup_steps=0", "checkpoint.interval=0", "optimizer.clip_grad_norm=0.5", "launch.threads=1",
              "eval.batches=3")
 
-#: What a step's line says of the machine and the moment, not of the run.
-CLOCKS = {"time", "tokens_per_second", "mfu", "data_wait", "memory_bytes", "resident_bytes"}
-
 
 def settings(*sets):
     """The overrides of a canonical run; of one key the last counts."""
@@ -39,18 +36,10 @@ class CanonicalTest(TrainingTest):
     def trainOn(self, parallel, name, *sets):
         return self.train(name, *settings(f"parallel={parallel}", *sets), timeout=600)
 
-    def numbers(self, name):
-        """Every line of the metrics, without its clocks: losses, norms, learning rates and counts, to the last bit."""
-        return [{key: value for key, value in line.items() if key not in CLOCKS} for line in self.metrics(name)]
-
     def digest(self, name):
         """The SHA-256 of the tensors that rank 0 saved last: without zero, all of them."""
         last = max(int(step.removeprefix("step-")) for step in self.checkpoints(name))
         return hashlib.sha256(self.stateBytes(name, last)).hexdigest()
-
-    def assertSameRun(self, expected, actual):
-        self.assertEqual(self.numbers(expected), self.numbers(actual))
-        self.assertIn("equal: every bit of", self.passes("weft", "ckpt", "diff", f"runs/{expected}", f"runs/{actual}"))
 
 
 class Bits(CanonicalTest):

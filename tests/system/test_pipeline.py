@@ -84,15 +84,6 @@ class PipelineTest(ProcessTest):
         further = (f"parallel.pipeline={pipeline}",) if pipeline else ()
         return self.train(name, *self.settings(*further, *sets), **options)
 
-    def numbers(self, name):
-        """What each line of the metrics says of the run, to the last bit."""
-        clocks = {"time", "tokens_per_second", "mfu", "data_wait", "memory_bytes", "resident_bytes"}
-        return [{key: value for key, value in line.items() if key not in clocks} for line in self.metrics(name)]
-
-    def assertSameRun(self, expected, actual):
-        self.assertEqual(self.numbers(expected), self.numbers(actual))
-        self.assertIn("equal: every bit of", self.passes("weft", "ckpt", "diff", f"runs/{expected}", f"runs/{actual}"))
-
 
 class Bits(PipelineTest):
 

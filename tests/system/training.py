@@ -6,6 +6,9 @@ import random
 
 from harness import SystemTest
 
+#: What a line of metrics says of the machine and the moment, not of the run.
+CLOCKS = {"time", "tokens_per_second", "mfu", "data_wait", "memory_bytes", "resident_bytes", "save_seconds", "save_wait_seconds"}
+
 WORDS = "the cat sat on a mat and dog ran over".split()
 
 RUN = """\
@@ -39,6 +42,15 @@ class TrainingTest(SystemTest):
 
     def metrics(self, name):
         return [json.loads(line) for line in self.read(f"runs/{name}/metrics.jsonl").splitlines()]
+
+    def numbers(self, name):
+        """Every line of the metrics without its clocks: losses, norms, learning rates and counts, to the last bit."""
+        return [{key: value for key, value in line.items() if key not in CLOCKS} for line in self.metrics(name)]
+
+    def assertSameRun(self, expected, actual):
+        """The same numbers, and the same bits in the checkpoints."""
+        self.assertEqual(self.numbers(expected), self.numbers(actual))
+        self.assertIn("equal: every bit of", self.passes("weft", "ckpt", "diff", f"runs/{expected}", f"runs/{actual}"))
 
     def checkpoints(self, name):
         return sorted(os.listdir(os.path.join(self.folder, "runs", name, "checkpoints")))
