@@ -119,7 +119,7 @@ absl::StatusOr<std::string> beginSave(const std::string &checkpoints, int64_t st
     return absl::InvalidArgumentError(absl::StrCat("checkpoint: step ", step, " is negative"));
   if (absl::Status status = createFolders(files, checkpoints); !status.ok())
     return status;
-  const std::string temporary = temporaryFolder(checkpoints, step);
+  std::string temporary = temporaryFolder(checkpoints, step);
   if (absl::Status status = removeTree(files, temporary); !status.ok())
     return status;
   // Where the file system does not tell, the write that no longer fits does.

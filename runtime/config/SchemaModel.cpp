@@ -16,7 +16,7 @@ namespace weft {
 
 static std::vector<Key> sizeKeys() {
   std::vector<Key> keys;
-  auto add = [&](std::string name, FieldBinding binding, std::string doc) -> Key & {
+  auto add = [&](const std::string &name, FieldBinding binding, std::string doc) -> Key & {
     return keys.emplace_back("model." + name, binding, std::move(doc));
   };
   Key &family = add("family", fieldOf<&Config::model, &ModelConfig::family>(),
@@ -67,7 +67,7 @@ static std::vector<Key> sizeKeys() {
 
 static std::vector<Key> behaviorKeys() {
   std::vector<Key> keys;
-  auto add = [&](std::string name, FieldBinding binding, std::string doc) -> Key & {
+  auto add = [&](const std::string &name, FieldBinding binding, std::string doc) -> Key & {
     return keys.emplace_back("model." + name, binding, std::move(doc));
   };
   add("rms_norm_eps", fieldOf<&Config::model, &ModelConfig::rmsNormEps>(),
@@ -101,7 +101,7 @@ static std::vector<Key> behaviorKeys() {
 
 static std::vector<Key> windowKeys() {
   std::vector<Key> keys;
-  auto add = [&](std::string name, FieldBinding binding, std::string doc) -> Key & {
+  auto add = [&](const std::string &name, FieldBinding binding, std::string doc) -> Key & {
     return keys.emplace_back("model." + name, binding, std::move(doc));
   };
   add("sliding_window", fieldOf<&Config::model, &ModelConfig::slidingWindow>(),
@@ -127,7 +127,7 @@ static std::vector<Key> windowKeys() {
 
 static std::vector<Key> familyKeys() {
   std::vector<Key> keys;
-  auto add = [&](std::string name, FieldBinding binding, std::string doc) -> Key & {
+  auto add = [&](const std::string &name, FieldBinding binding, std::string doc) -> Key & {
     return keys.emplace_back("model." + name, binding, std::move(doc));
   };
   add("rope_local_base_freq", fieldOf<&Config::model, &ModelConfig::ropeLocalBaseFreq>(),
@@ -167,7 +167,7 @@ static std::vector<Key> familyKeys() {
 static std::vector<Key> ropeScalingKeys() {
   using Rope = RopeScalingConfig;
   std::vector<Key> keys;
-  auto add = [&](std::string name, FieldBinding binding, std::string doc) -> Key & {
+  auto add = [&](const std::string &name, FieldBinding binding, std::string doc) -> Key & {
     return keys.emplace_back("model.rope_scaling." + name, binding, std::move(doc));
   };
   constexpr auto scaling = &ModelConfig::ropeScaling;

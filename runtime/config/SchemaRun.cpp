@@ -63,7 +63,7 @@ static void addLaunchKeys(std::vector<Key> &keys) {
                      .choice("avx512", "512-bit vectors")
                      .choice("avx512_bf16", "512-bit vectors and bfloat16 products")
                      .mayChange("bits differ from an unchanged run"));
-  auto addTimeout = [&](std::string phase, FieldBinding binding, std::string doc) {
+  auto addTimeout = [&](const std::string &phase, FieldBinding binding, std::string doc) {
     constexpr double least = 0.1, week = 604800;
     keys.push_back(Key("launch.timeout." + phase, binding, std::move(doc))
                        .unit("seconds")
@@ -127,7 +127,7 @@ static void addReportKeys(std::vector<Key> &keys) {
 
 static void addGenerateKeys(std::vector<Key> &keys) {
   using Generate = GenerateConfig;
-  auto add = [&](std::string name, FieldBinding binding, std::string doc) -> Key & {
+  auto add = [&](const std::string &name, FieldBinding binding, std::string doc) -> Key & {
     return keys.emplace_back("generate." + name, binding, std::move(doc)).mayChange();
   };
   add("max_tokens", fieldOf<&Config::generate, &Generate::maxTokens>(), "Tokens to sample.")

@@ -239,7 +239,7 @@ absl::StatusOr<ExportResult> Exporter::run() {
     return status;
   if (absl::Status status = folder->publish(); !status.ok())
     return status;
-  return std::move(result);
+  return result;
 }
 
 } // namespace

@@ -191,9 +191,10 @@ absl::Status CheckpointSaver::writeOwned() {
   if (!written.ok())
     return written.status();
   absl::StatusOr<std::string> text = formatRankRecord(*written);
-  if (text.ok())
-    record = *std::move(text);
-  return text.status();
+  if (!text.ok())
+    return text.status();
+  record = *std::move(text);
+  return absl::OkStatus();
 }
 
 /// Makes one checkpoint of what all ranks wrote. On rank 0.

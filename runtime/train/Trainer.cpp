@@ -209,9 +209,10 @@ absl::Status Trainer::runWatched() {
   if (!status.ok() || !watch)
     return status;
   absl::StatusOr<std::vector<std::pair<std::string, double>>> watched = watch->finish(step.result().gradNorm);
-  if (watched.ok())
-    norms = *std::move(watched);
-  return watched.status();
+  if (!watched.ok())
+    return watched.status();
+  norms = *std::move(watched);
+  return absl::OkStatus();
 }
 
 /// Times the step on all ranks, and holds what their communicators count against what was compiled.

@@ -288,10 +288,10 @@ protected:
     absl::StatusOr<int64_t> bytes = checkpoint->readSlices(
         {{"w", slice, slice.size, std::as_writable_bytes(std::span(values))}}, threads);
     EXPECT_TRUE(bytes.ok()) << bytes.status();
-    for (int64_t i = 0; i < slice.elements(); ++i)
-      EXPECT_EQ(values[static_cast<size_t>(i)],
-                static_cast<float>((slice.offset[0] + i / slice.size[1]) * kColumns + slice.offset[1] +
-                                   i % slice.size[1]));
+    for (int64_t i = 0; i < slice.elements(); ++i) {
+      const int64_t row = slice.offset[0] + i / slice.size[1], column = slice.offset[1] + i % slice.size[1];
+      EXPECT_EQ(values[static_cast<size_t>(i)], static_cast<float>(row * kColumns + column));
+    }
     EXPECT_EQ(files.bytes(), *bytes);
     return *bytes;
   }

@@ -29,7 +29,6 @@ using checkpoint::FaultySystem;
 using checkpoint::TestFolder;
 using ::testing::HasSubstr;
 using testing::shardedVariables;
-using ::testing::UnorderedElementsAre;
 using Bytes = std::vector<std::byte>;
 
 constexpr uint64_t kSeed = 7;
