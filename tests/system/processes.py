@@ -1,6 +1,5 @@
 """Ranks that are processes, and the questions that tests ask about the bits of their runs."""
 
-import hashlib
 import os
 import re
 
@@ -37,16 +36,6 @@ class ProcessTest(TrainingTest):
             if rank:
                 found[int(rank[1])] = int(process)
         return found
-
-    def tensorFiles(self, name, step):
-        """The checksum of each tensor file of a checkpoint."""
-        folder = os.path.join(self.folder, "runs", name, "checkpoints", f"step-{step}")
-        checksums = {}
-        for file in sorted(os.listdir(folder)):
-            if file.endswith(".safetensors"):
-                with open(os.path.join(folder, file), "rb") as stream:
-                    checksums[file] = hashlib.sha256(stream.read()).hexdigest()
-        return checksums
 
     def curve(self, name):
         return [[record[key] for key in ("loss", "grad_norm", "lr")] for record in self.metrics(name)]

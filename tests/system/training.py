@@ -1,5 +1,6 @@
 """A model so small that it trains in a second, and the questions that tests of training ask about its run."""
 
+import hashlib
 import json
 import os
 import random
@@ -60,6 +61,16 @@ class TrainingTest(SystemTest):
         path = os.path.join(self.folder, "runs", name, "checkpoints", f"step-{step}", "rank-00000.safetensors")
         with open(path, "rb") as file:
             return file.read()
+
+    def tensorFiles(self, name, step):
+        """The checksum of each tensor file of a checkpoint."""
+        folder = os.path.join(self.folder, "runs", name, "checkpoints", f"step-{step}")
+        checksums = {}
+        for file in sorted(os.listdir(folder)):
+            if file.endswith(".safetensors"):
+                with open(os.path.join(folder, file), "rb") as stream:
+                    checksums[file] = hashlib.sha256(stream.read()).hexdigest()
+        return checksums
 
     def losses(self, name):
         return [record["loss"] for record in self.metrics(name)]
