@@ -313,7 +313,7 @@ absl::Status Trainer::reportNonFinite(const StepResult &result) {
     context.log.warning(text);
     return absl::OkStatus();
   }
-  if (absl::Status status = finishSave(); !status.ok())
+  if (absl::Status status = saver->finish(); !status.ok())
     return status;
   absl::StrAppend(&text, "\ntrain.on_nonfinite is stop: the run ends here, ",
                   !saved && firstStep == 0

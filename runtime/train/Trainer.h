@@ -100,7 +100,6 @@ private:
   absl::Status report(const StepResult &result);
   absl::Status evaluate();
   absl::Status save(bool isLast);
-  absl::Status finishSave();
   absl::Status endSave(absl::Status status);
   void tellSaved(const SaveReport &report);
   void addSaveMetrics(StepMetrics &record);

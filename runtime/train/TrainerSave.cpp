@@ -48,7 +48,7 @@ absl::StatusOr<bool> Trainer::meet() {
 }
 
 absl::Status Trainer::save(bool isLast) {
-  if (absl::Status status = finishSave(); !status.ok()) // its copy is where the next one will be
+  if (absl::Status status = saver->finish(); !status.ok()) // its copy is where the next one will be
     return status;
   const bool waits =
       isLast || !context.config.checkpoint.asynchronous || !hasSnapshot(context.executor.executable());
@@ -63,17 +63,15 @@ absl::Status Trainer::save(bool isLast) {
                        std::move(copy), start);
       !status.ok())
     return status;
-  return waits ? finishSave() : absl::OkStatus();
+  return waits ? saver->finish() : absl::OkStatus();
 }
-
-absl::Status Trainer::finishSave() { return saver->finish(); }
 
 /// The run ends with `status`. Where all ranks end so after the same step, they first finish the save at
 /// work, which loses nothing; and where there is one rank, it does always.
 absl::Status Trainer::endSave(absl::Status status) {
   if (status.ok() || !(isEndOfAll(status) || context.communicator.size() == 1))
     return status;
-  if (absl::Status saving = finishSave(); !saving.ok())
+  if (absl::Status saving = saver->finish(); !saving.ok())
     context.log.warning(std::string(saving.message()));
   return status;
 }

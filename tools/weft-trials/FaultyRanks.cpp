@@ -4,10 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "tools/weft-trials/FaultyRank.h"
+#include "tools/weft-trials/TrainExecutable.h"
 #include "tools/weft-trials/Trials.h"
-
-#include "runtime/support/ExitCode.h"
-#include "runtime/train/TrainRun.h"
 
 #include <cstdio>
 
@@ -15,14 +13,7 @@ namespace weft::trials {
 
 int runFaultyRanks(const FaultyRanksOptions &options) {
   CollectiveCount count;
-  TrainRequest request;
-  request.file = options.file;
-  request.name = options.name;
-  request.compile = [](const CompileRequest &) {
-    return withExitCode(
-        absl::InvalidArgumentError("a run with faulty ranks takes an executable: weft compile makes one"),
-        ExitCode::Config);
-  };
+  TrainRequest request = requestFor(options.file, options.name);
   const Fault fault{options.fault == "die"      ? Fault::Kind::Die
                     : options.fault == "freeze" ? Fault::Kind::Freeze
                                                 : Fault::Kind::None,
@@ -30,12 +21,10 @@ int runFaultyRanks(const FaultyRanksOptions &options) {
   request.wrapCommunicator = [&](std::unique_ptr<Communicator> communicator) {
     return makeFaulty(std::move(communicator), fault, count);
   };
-  const absl::Status status = trainRun(request);
-  if (!status.message().empty())
-    std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
+  const int exitStatus = train(request);
   std::printf("%lld collectives, %lld of them in saves\n", static_cast<long long>(count.all.load()),
               static_cast<long long>(count.inSaves.load()));
-  return static_cast<int>(exitCodeOf(status));
+  return exitStatus;
 }
 
 } // namespace weft::trials

@@ -4,14 +4,11 @@
 // whoever kills it sees what a machine leaves that loses power. And saves that are broken on purpose.
 //
 //===----------------------------------------------------------------------===//
+#include "tools/weft-trials/TrainExecutable.h"
 #include "tools/weft-trials/Trials.h"
 #include "tools/weft-trials/VolatileFiles.h"
 
-#include "runtime/support/ExitCode.h"
-#include "runtime/train/TrainRun.h"
-
 #include <chrono>
-#include <cstdio>
 #include <cstring>
 #include <mutex>
 #include <thread>
@@ -64,14 +61,7 @@ private:
 } // namespace
 
 int runVolatileDisk(const VolatileDiskOptions &options) {
-  TrainRequest request;
-  request.file = options.file;
-  request.name = options.name;
-  request.compile = [](const CompileRequest &) {
-    return withExitCode(
-        absl::InvalidArgumentError("a run on a volatile disk takes an executable: weft compile makes one"),
-        ExitCode::Config);
-  };
+  TrainRequest request = requestFor(options.file, options.name);
   VolatileFiles volatileFiles(options.sabotage == "skip_fsync");
   LateCopies late;
   LateFiles lateFiles(late);
@@ -80,10 +70,7 @@ int runVolatileDisk(const VolatileDiskOptions &options) {
     request.saving.files = &lateFiles;
     request.saving.copy = [&](void *to, const void *from, size_t bytes) { late.note(to, from, bytes); };
   }
-  const absl::Status status = trainRun(request);
-  if (!status.message().empty())
-    std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
-  return static_cast<int>(exitCodeOf(status));
+  return train(request);
 }
 
 } // namespace weft::trials
