@@ -27,7 +27,7 @@ absl::Status describeDataset(const IndexedDataset &dataset, const Tokenizer &tok
       "\"end_of_document\": %d, \"documents\": %d, \"tokens\": %d}\n",
       hex(dataset.checksum()), tokenizer.kind(), hex(tokenizer.checksum()), tokenizer.vocabularySize(),
       tokenizer.endOfDocument(), dataset.index().documents(), dataset.tokens());
-  return writeFileTextAtomically(pathOf(dataset), line);
+  return writeFileAtomically(pathOf(dataset), line);
 }
 
 std::optional<DatasetDescription> readDescription(const IndexedDataset &dataset) {

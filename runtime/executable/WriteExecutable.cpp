@@ -2,15 +2,12 @@
 #include "runtime/executable/ExecutableFormat_generated.h"
 #include "runtime/executable/FileHeader.h"
 #include "runtime/executable/Verify.h"
+#include "runtime/support/FileText.h"
 
 #include "absl/strings/str_cat.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <fcntl.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 namespace weft {
@@ -297,18 +294,6 @@ uint32_t versionOf(const std::vector<Executable> &parts) {
   return version;
 }
 
-absl::Status writeAndSync(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR)
-      continue;
-    if (written < 0)
-      return absl::ErrnoToStatus(errno, "write");
-    bytes.remove_prefix(static_cast<size_t>(written));
-  }
-  return ::fsync(descriptor) == 0 ? absl::OkStatus() : absl::ErrnoToStatus(errno, "fsync");
-}
-
 } // namespace
 
 absl::StatusOr<std::string> serializeExecutables(const std::vector<Executable> &parts) {
@@ -356,19 +341,7 @@ absl::Status writeExecutables(const std::vector<Executable> &parts, const std::s
   absl::StatusOr<std::string> bytes = serializeExecutables(parts);
   if (!bytes.ok())
     return absl::Status(bytes.status().code(), absl::StrCat(path, ": ", bytes.status().message()));
-  std::string temporary = absl::StrCat(path, ".tmp-", getpid());
-  int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (descriptor < 0)
-    return absl::ErrnoToStatus(errno, absl::StrCat(path, ": cannot create ", temporary));
-  absl::Status status = writeAndSync(descriptor, *bytes);
-  if (::close(descriptor) != 0 && status.ok())
-    status = absl::ErrnoToStatus(errno, "close");
-  if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0)
-    status = absl::ErrnoToStatus(errno, "rename");
-  if (status.ok())
-    return status;
-  ::unlink(temporary.c_str());
-  return absl::Status(status.code(), absl::StrCat(path, ": cannot be written: ", status.message()));
+  return writeFileAtomically(path, *bytes);
 }
 
 } // namespace weft

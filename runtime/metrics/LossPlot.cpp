@@ -260,7 +260,7 @@ absl::Status writeLossPlot(const std::vector<PlotRun> &runs, const std::string &
   absl::StatusOr<std::string> svg = lossPlotSvg(runs, options);
   if (!svg.ok())
     return svg.status();
-  return writeFileTextAtomically(file, *svg);
+  return writeFileAtomically(file, *svg);
 }
 
 } // namespace weft

@@ -1,4 +1,4 @@
-//===- FileText.cpp - Reading and atomically writing small files ----------===//
+//===- FileText.cpp - Reading files and writing them atomically -----------===//
 //
 // POSIX calls, each retried on EINTR and each error turned into a status with the file's name.
 //
@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -75,19 +76,45 @@ absl::StatusOr<std::string> readFileText(const std::string &path, size_t maxByte
   }
 }
 
-static absl::Status writeAndFlush(const std::string &path, std::string_view content) {
-  Descriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (file.get() < 0)
-    return fileError(path, "cannot be created", errno);
+/// Opens the temporary sibling of `path` and locks it until the descriptor is closed; waits for whoever
+/// writes it. What a killed writer left there is the next one's to write over. While the lock was waited for,
+/// the file may have become `path` itself: so the lock counts only when the name still leads to what is
+/// locked.
+static int openTemporary(const std::string &temporary) {
+  for (;;) {
+    int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+    if (descriptor < 0)
+      return descriptor;
+    int locked = 0;
+    while ((locked = ::flock(descriptor, LOCK_EX)) != 0 && errno == EINTR) {
+    }
+    struct stat opened{};
+    struct stat named{};
+    if (locked == 0 && ::fstat(descriptor, &opened) == 0 && ::stat(temporary.c_str(), &named) == 0 &&
+        opened.st_ino == named.st_ino && opened.st_dev == named.st_dev)
+      return descriptor;
+    int error = errno;
+    ::close(descriptor);
+    if (locked != 0) {
+      errno = error;
+      return -1;
+    }
+  }
+}
+
+/// Makes `content` all that the open file holds, on the disk.
+static absl::Status writeAndFlush(int file, const std::string &path, std::string_view content) {
+  if (::ftruncate(file, 0) != 0)
+    return fileError(path, "cannot be written", errno);
   while (!content.empty()) {
-    ssize_t count = ::write(file.get(), content.data(), content.size());
+    ssize_t count = ::write(file, content.data(), content.size());
     if (count < 0 && errno == EINTR)
       continue;
     if (count < 0)
       return fileError(path, "cannot be written", errno);
     content.remove_prefix(static_cast<size_t>(count));
   }
-  if (::fsync(file.get()) != 0)
+  if (::fsync(file) != 0)
     return fileError(path, "cannot be flushed to the disk", errno);
   return absl::OkStatus();
 }
@@ -102,9 +129,12 @@ static absl::Status flushFolderOf(const std::string &path) {
   return absl::OkStatus();
 }
 
-absl::Status writeFileTextAtomically(const std::string &path, std::string_view content) {
-  std::string temporary = absl::StrCat(path, ".", ::getpid(), ".tmp");
-  absl::Status status = writeAndFlush(temporary, content);
+absl::Status writeFileAtomically(const std::string &path, std::string_view content) {
+  std::string temporary = path + ".tmp";
+  Descriptor file(openTemporary(temporary));
+  if (file.get() < 0)
+    return fileError(path, "cannot be created", errno);
+  absl::Status status = writeAndFlush(file.get(), path, content);
   if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0)
     status = fileError(path, "cannot be replaced", errno);
   if (!status.ok()) {

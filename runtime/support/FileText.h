@@ -1,6 +1,6 @@
-//===- FileText.h - Small files, whole ------------------------------------===//
+//===- FileText.h - Files, whole ------------------------------------------===//
 //
-// Reading a small file at once with a limit on its size, and writing one so that a reader sees the old or the
+// Reading a file at once with a limit on its size, and writing one so that a reader sees the old or the
 // new content, never a part. Errors name the file, the cause and what helps.
 //
 //===----------------------------------------------------------------------===//
@@ -20,9 +20,10 @@ namespace weft {
 /// folder, or too large) or DATA_LOSS (a failing read), each with the message `PATH: what`.
 absl::StatusOr<std::string> readFileText(const std::string &path, size_t maxBytes);
 
-/// Writes a temporary sibling, flushes it to the disk, and renames it over `path`. On an error the old file
-/// is as it was and the temporary one is gone.
-absl::Status writeFileTextAtomically(const std::string &path, std::string_view content);
+/// Writes `path`.tmp, flushes it to the disk, and renames it over `path`. On an error the old file is as it
+/// was and the temporary one is gone; of a writer that is killed the next one takes it over. Writers of one
+/// file take turns.
+absl::Status writeFileAtomically(const std::string &path, std::string_view content);
 
 } // namespace weft
 

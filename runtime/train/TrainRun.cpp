@@ -148,7 +148,7 @@ absl::Status keepModel(const TrainRequest &request, Job &job) {
       job.log.line(absl::StrCat("resume: model.program: line ", firstDifferentLine(*before, *text), " of ",
                                 file, " is not what it was (", job.folder.model(),
                                 "): training goes on with the changed model."));
-  return withExitCode(writeFileTextAtomically(job.folder.model(), *text), ExitCode::Checkpoint);
+  return withExitCode(writeFileAtomically(job.folder.model(), *text), ExitCode::Checkpoint);
 }
 
 /// Brings the program into the run's folder, compiled or copied, and into memory.
@@ -410,8 +410,7 @@ absl::Status prepareJob(const TrainRequest &request, Job &job, JobProcesses &pro
   if (!resume.ok())
     return resume.status();
   job.resume = *std::move(resume);
-  if (absl::Status status = writeFileTextAtomically(job.folder.config(), job.loaded.resolvedYaml());
-      !status.ok())
+  if (absl::Status status = writeFileAtomically(job.folder.config(), job.loaded.resolvedYaml()); !status.ok())
     return withExitCode(status, ExitCode::Checkpoint);
   if (absl::Status status = openData(request, job); !status.ok())
     return status;

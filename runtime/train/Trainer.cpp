@@ -236,7 +236,7 @@ absl::Status Trainer::runProfiled(int64_t number) {
   if (!trace.ok() || !leads())
     return trace.status();
   const std::string file = context.folder.trace();
-  const absl::Status written = writeFileTextAtomically(file, trace->file);
+  const absl::Status written = writeFileAtomically(file, trace->file);
   context.log.line(trace->table);
   if (written.ok())
     context.log.line(absl::StrCat("trace: ", file, " shows each action of it (ui.perfetto.dev)"));

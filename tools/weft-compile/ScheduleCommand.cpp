@@ -158,7 +158,7 @@ absl::Status show(const Options &options) {
              stdout);
   std::fflush(stdout);
   const auto write = [](const std::string &path, const std::string &text) {
-    return path.empty() ? absl::OkStatus() : writeFileTextAtomically(path, text);
+    return path.empty() ? absl::OkStatus() : writeFileAtomically(path, text);
   };
   absl::Status status =
       write(options.svg, options.svg.empty() ? "" : scheduleSvg(schedule, *timeline, times));

@@ -101,7 +101,7 @@ absl::Status compile(const Arguments &arguments) {
                 static_cast<long long>(compiled->parts.front().mesh.ranks()),
                 static_cast<long long>(compiled->verifiedCalls));
   if (!arguments.draw.empty())
-    if (absl::Status status = weft::writeFileTextAtomically(arguments.draw, compiled->picture); !status.ok())
+    if (absl::Status status = weft::writeFileAtomically(arguments.draw, compiled->picture); !status.ok())
       return weft::withExitCode(status, weft::ExitCode::Config);
   if (absl::Status status = weft::checkMemoryLimit(loaded->config, *compiled, arguments.limits); !status.ok())
     return status;

@@ -78,7 +78,7 @@ void trainTokenizer(const TrainTokenizerOptions &options) {
   if (how.onProgress)
     std::fprintf(stderr, "\r\033[K");
   if (absl::Status status =
-          writeFileTextAtomically(options.output, writeTokenizerJson(vocabulary, options.pattern));
+          writeFileAtomically(options.output, writeTokenizerJson(vocabulary, options.pattern));
       !status.ok())
     failCommand(withExitCode(status, ExitCode::Data));
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

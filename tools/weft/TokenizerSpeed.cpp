@@ -96,7 +96,7 @@ void measure(const SpeedOptions &options) {
   if (!encoded.status.ok())
     failCommand(withExitCode(encoded.status, ExitCode::Data));
   if (!options.output.empty())
-    if (absl::Status status = writeFileTextAtomically(
+    if (absl::Status status = writeFileAtomically(
             options.output, std::string_view(reinterpret_cast<const char *>(encoded.ids.data()),
                                              encoded.ids.size() * sizeof(int32_t)));
         !status.ok())

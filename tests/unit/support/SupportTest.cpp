@@ -7,7 +7,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <thread>
 #include <unistd.h>
+#include <vector>
 
 namespace weft {
 
@@ -63,18 +65,41 @@ protected:
 
 TEST_F(FileTextTest, ReadsBackWhatWasWritten) {
   std::string path = folder + "/a";
-  ASSERT_TRUE(writeFileTextAtomically(path, "old").ok());
-  ASSERT_TRUE(writeFileTextAtomically(path, std::string(200000, 'x')).ok());
+  ASSERT_TRUE(writeFileAtomically(path, "old").ok());
+  ASSERT_TRUE(writeFileAtomically(path, std::string(200000, 'x')).ok());
   absl::StatusOr<std::string> text = readFileText(path, 1 << 20);
   ASSERT_TRUE(text.ok());
   EXPECT_EQ(*text, std::string(200000, 'x'));
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1) << "no temporary file is left";
 }
 
+TEST_F(FileTextTest, WhatAKilledWriterLeftIsWrittenOver) {
+  std::string path = folder + "/a";
+  std::ofstream(path + ".tmp") << std::string(1000, 'k');
+  ASSERT_TRUE(writeFileAtomically(path, "whole").ok());
+  EXPECT_EQ(readFileText(path, 100).value(), "whole");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1) << "no temporary file is left";
+}
+
+TEST_F(FileTextTest, WritersOfOneFileTakeTurns) {
+  std::string path = folder + "/a";
+  std::vector<std::thread> writers;
+  for (char letter : {'a', 'b', 'c', 'd'})
+    writers.emplace_back([&, letter] {
+      for (int turn = 0; turn < 20; ++turn)
+        EXPECT_TRUE(writeFileAtomically(path, std::string(1 << 16, letter)).ok());
+    });
+  for (std::thread &writer : writers)
+    writer.join();
+  std::string text = readFileText(path, 1 << 20).value();
+  EXPECT_EQ(text, std::string(1 << 16, text.front())) << "the content of one writer, whole";
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1) << "no temporary file is left";
+}
+
 TEST_F(FileTextTest, FailedWriteLeavesTheOldFile) {
   std::string path = folder + "/sub";
   std::filesystem::create_directories(path + "/full");
-  absl::Status status = writeFileTextAtomically(path, "new");
+  absl::Status status = writeFileAtomically(path, "new");
   EXPECT_EQ(status.message(), path + ": cannot be replaced: Is a directory");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1);
 }
