@@ -2,6 +2,7 @@
 
     tools -> compiler -> passes -> dialects         tools -> runtime -> kernels
     compiler -> runtime/config                      passes/{fuse,memory} -> kernels (signatures, workspaces)
+    compiler/codegen -> kernels/cpu: generated kernels call the functions of its vectors
     passes/emit -> runtime/executable               compiler/interpret -> kernels/reference
     passes/pipeline/schedules -> runtime/support: what a schedule asks of its shape is checked with the run file
     compiler/validate -> runtime/{exec,device,comm}: what is compiled is run
@@ -26,6 +27,7 @@ ARROWS = {
     "passes/pipeline/schedules": ["runtime/support"],
     "passes/emit": ["runtime/executable", "runtime/support"],
     "compiler": ["passes", "dialects", "runtime/config", "runtime/executable", "runtime/support"],
+    "compiler/codegen": ["kernels/common", "kernels/cpu"],
     "compiler/interpret": ["kernels/reference", "kernels/common"],
     "compiler/validate": ["kernels", "runtime/comm", "runtime/device", "runtime/exec"],
     "tools": ["compiler", "passes", "dialects", "runtime", "kernels"],
