@@ -81,6 +81,10 @@ Value Instructions::call(llvm::StringRef name, DType type, ArrayRef<Value> sourc
   return callFunction(full, sources, registerType(type));
 }
 
+Value Instructions::widen(Value a, VectorType type) {
+  return arith::ExtFOp::create(b, b.getUnknownLoc(), type, a, arith::FastMathFlagsAttr());
+}
+
 /// kernels/cpu/Float16-inl.h says the same of one element.
 Value Instructions::roundToBf16(Value a) {
   Location loc = b.getUnknownLoc();
@@ -104,7 +108,7 @@ Value Instructions::round(Value a, DType type) {
   if (type != DType::F16)
     return a;
   auto half = VectorType::get(lanes, b.getF16Type());
-  return arith::ExtFOp::create(b, loc, a.getType(), arith::TruncFOp::create(b, loc, half, a));
+  return widen(arith::TruncFOp::create(b, loc, half, a), cast<VectorType>(a.getType()));
 }
 
 Value Instructions::unary(ElementwiseOp op, DType type, Value a) {
@@ -282,7 +286,7 @@ Value Instructions::cast(Value a, DType from, DType to) {
   if (from == DType::F64 && to != DType::F64)
     return arith::TruncFOp::create(b, loc, registerType(to), a);
   if (from != DType::F64 && to == DType::F64)
-    return arith::ExtFOp::create(b, loc, registerType(to), a);
+    return widen(a, registerType(to));
   return round(a, to);
 }
 
@@ -333,7 +337,7 @@ Value Instructions::fromStored(Value stored, DType type) {
   if (type == DType::I1)
     return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, stored, zero(stored));
   if (type == DType::F16)
-    return arith::ExtFOp::create(b, loc, registerType(type), stored);
+    return widen(stored, registerType(type));
   if (type != DType::BF16)
     return stored;
   VectorType words = registerType(DType::I32);

@@ -43,6 +43,8 @@ private:
   mlir::Value floatToInteger(mlir::Value a, DType from, DType to);
   mlir::Value round(mlir::Value a, DType type);
   mlir::Value roundToBf16(mlir::Value a);
+  /// The same numbers in a wider floating-point type.
+  mlir::Value widen(mlir::Value a, mlir::VectorType type);
 
   /// A function of whole float32 vectors, or of each lane.
   mlir::Value call(llvm::StringRef name, DType type, llvm::ArrayRef<mlir::Value> sources);
