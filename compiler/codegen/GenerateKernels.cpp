@@ -3,6 +3,7 @@
 #include "compiler/codegen/EmitKernel.h"
 #include "compiler/codegen/NativeCode.h"
 #include "kernels/common/GeneratedKernel.h"
+#include "runtime/executable/ObjectTarget.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -59,6 +60,23 @@ absl::StatusOr<GeneratedKernels> generateKernels(const std::vector<KernelCall *>
     return object.status();
   generated.object = *std::move(object);
   return generated;
+}
+
+absl::Status generateKernels(std::vector<Executable> &parts) {
+  std::vector<KernelCall *> calls;
+  for (Executable &part : parts)
+    for (KernelEntry &kernel : part.kernels)
+      calls.push_back(&kernel.call);
+  const std::string target(objectTarget(parts.front().target.instructionSet));
+  absl::StatusOr<GeneratedKernels> generated = generateKernels(calls, target);
+  if (!generated.ok())
+    return generated.status();
+  if (generated->functions == 0)
+    return absl::OkStatus();
+  const SharedText bytes = std::move(generated->object);
+  for (Executable &part : parts)
+    part.object = {target, bytes};
+  return absl::OkStatus();
 }
 
 } // namespace weft

@@ -9,6 +9,7 @@
 #define WEFT_COMPILER_CODEGEN_GENERATEKERNELS_H
 
 #include "kernels/common/KernelCall.h"
+#include "runtime/executable/Executable.h"
 
 #include "absl/status/statusor.h"
 
@@ -22,6 +23,9 @@ struct GeneratedKernels {
   std::string object;    ///< an ELF shared object; empty when no call has a function
   int64_t functions = 0; ///< that it exports
 };
+
+/// Gives the parts of a job, whose targets are set, the functions of their element-wise calls.
+absl::Status generateKernels(std::vector<Executable> &parts);
 
 /// Writes functions for the `elementwise` calls among `calls` and names them in their attribute `symbol`.
 /// `target` is a name that findCodeTarget knows.

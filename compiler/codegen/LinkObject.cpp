@@ -75,7 +75,7 @@ absl::StatusOr<std::string> linkSharedObject(llvm::StringRef object) {
   std::thread reader([&] { linked = readAll(readEnd.number); });
   const std::string from = input.path(), to = writeEnd.path();
   const char *arguments[] = {
-      "ld.lld", "-shared", "--threads=1", "--hash-style=gnu", "--build-id=none", "-z", "noexecstack",
+      "ld.lld", "-shared", "--threads=1", "--hash-style=sysv", "--build-id=none", "-z", "noexecstack",
       "-z",     "now",     "-o",          to.c_str(),         from.c_str()};
   std::string messages;
   llvm::raw_string_ostream stream(messages);
