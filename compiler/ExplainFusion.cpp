@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
 
 #include <algorithm>
 #include <map>
@@ -63,6 +64,12 @@ std::string mebibytes(int64_t bytes) {
   return absl::StrFormat("%.2f", static_cast<double>(bytes) / (1 << 20));
 }
 
+/// The first op of a region, and how many others lent it their names.
+std::string firstOf(const std::string &where) {
+  const std::vector<std::string> names = absl::StrSplit(where, " + ");
+  return names.size() == 1 ? where : absl::StrCat(names.front(), " and ", names.size() - 1, " more");
+}
+
 void addRegions(std::string &text, const Executable &part, const Program &program) {
   std::map<uint32_t, Region> byKernel;
   int64_t runs = 0, generated = 0;
@@ -91,12 +98,12 @@ void addRegions(std::string &text, const Executable &part, const Program &progra
                    [](const Region &a, const Region &b) { return a.saved() > b.saved(); });
   absl::StrAppendFormat(&text, "  MiB read and written by their ops alone: %s, as regions: %s\n",
                         mebibytes(alone), mebibytes(fused));
-  absl::StrAppend(&text, "  runs  ops   elements  MiB alone  as one  code       first of\n");
+  absl::StrAppend(&text, "  runs  ops   elements  MiB alone  as one  code       first\n");
   for (size_t index = 0; index < std::min(kRows, regions.size()); ++index) {
     const Region &region = regions[index];
     absl::StrAppendFormat(&text, "%6d %4d %10d %10s %7s  %-9s  %s\n", region.runs, region.ops,
                           region.elements, mebibytes(region.bytesAlone), mebibytes(region.bytes),
-                          region.call->has(kSymbolAttribute) ? "generated" : "blocks", region.where);
+                          region.call->has(kSymbolAttribute) ? "generated" : "blocks", firstOf(region.where));
   }
   if (regions.size() > kRows)
     absl::StrAppendFormat(&text, "  and %d regions that save less\n", regions.size() - kRows);
