@@ -57,7 +57,7 @@ absl::StatusOr<double> measurePeakFlops(Device &device, PrecisionRecipe recipe) 
   call.operands = {{type, {kSize, kSize}}, {type, {kSize, kSize}}};
   call.results = {{DType::F32, {kSize, kSize}}};
   call.setText("equation", "mk,kn->mn");
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel = device.createKernel(call);
+  absl::StatusOr<std::unique_ptr<Kernel>> kernel = device.createKernel(call, nullptr);
   if (!kernel.ok())
     return kernel.status();
   std::vector<std::unique_ptr<Memory>> memory;
