@@ -142,8 +142,23 @@ TEST(SentencePieceModel, APieceMayBeCalledLikeAByte) {
   }
 }
 
+// A text that has a control symbol in it, or "q", spells the symbol or the unknown piece.
+TEST(SentencePieceModel, SpecialPiecesMayBeCharactersOfTexts) {
+  std::mt19937 random(38);
+  for (const std::string type : {"bpe", "unigram", "char", "word"}) {
+    const Pair pair(trained("--model_type=" + type +
+                            " --vocab_size=100 --unk_piece=q --control_symbols=Ω,</x> --unk_id=5"
+                            " --user_defined_symbols=<sep>,中 --add_dummy_prefix=false"));
+    for (const std::string &text : {"q"s, "qq"s, "中q中"s, "😀Ω😀"s, "Ω"s, "<unk>"s, "😀 q 😀"s})
+      pair.expectEqual(text);
+    for (int count = 0; count < 1000; ++count)
+      pair.expectEqual(randomText(random));
+  }
+}
+
 TEST(SentencePieceModel, EachIdIsThatOfTheModel) {
-  const Pair pair(trained("--model_type=bpe --vocab_size=150 --user_defined_symbols=<sep>"));
+  const Pair pair(
+      trained("--model_type=bpe --vocab_size=150 --user_defined_symbols=<sep> --unk_surface=[?] --unk_id=3"));
   EXPECT_EQ(pair.model.endId(), pair.library.eos_id());
   for (int32_t id = 0; id < pair.model.size(); ++id) {
     EXPECT_EQ(pair.model.spelling(id), pair.library.IdToPiece(id));
@@ -193,9 +208,12 @@ TEST(SentencePieceModel, FieldsThatNobodyKnowsStay) {
 TEST(SentencePieceModel, AnyBytesAreRefusedOrRead) {
   std::mt19937 random(37);
   const std::string model = trained("--model_type=bpe --vocab_size=100");
-  for (size_t size = 0; size < model.size(); size += 1 + random() % 97) {
-    const std::string cut = model.substr(0, size);
-    EXPECT_TRUE(withByteFallback(cut).starts_with(cut));
+  const size_t added = withByteFallback("").size();
+  for (int count = 0; count < 2000; ++count) {
+    std::string damaged = model.substr(0, random() % 4 == 0 ? random() % model.size() : model.size());
+    for (size_t changes = random() % 8; changes > 0 && !damaged.empty(); --changes)
+      damaged[random() % damaged.size()] = static_cast<char>(random());
+    EXPECT_LE(withByteFallback(damaged).size(), damaged.size() + added);
   }
   for (const std::string &bytes : {"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"s,
                                    "\x0A\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"s, "\x7D"s + "12"})
