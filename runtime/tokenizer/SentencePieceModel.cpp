@@ -11,12 +11,10 @@
 
 #include <sentencepiece_processor.h>
 
-#include <utility>
-
 namespace weft {
 
 struct SentencePieceModel::Library {
-  std::unique_ptr<sentencepiece::SentencePieceProcessor> processor;
+  sentencepiece::SentencePieceProcessor processor;
   /// Those of the model itself.
   int32_t pieces = 0;
   int32_t unknown = 0;
@@ -39,26 +37,24 @@ static bool hasPieceOfByte(const sentencepiece::SentencePieceProcessor &processo
 }
 
 std::string SentencePieceModel::load(std::string_view bytes) {
-  auto processor = std::make_unique<sentencepiece::SentencePieceProcessor>();
-  if (const auto status = processor->LoadFromSerializedProto(bytes); !status.ok())
+  sentencepiece::SentencePieceProcessor &processor = library->processor;
+  if (const auto status = processor.LoadFromSerializedProto(bytes); !status.ok())
     return status.ToString();
-  library->pieces = processor->GetPieceSize();
+  library->pieces = processor.GetPieceSize();
   // The library refuses models that have not exactly one unknown piece.
   library->unknown = 0;
-  while (library->unknown < library->pieces && !processor->IsUnknown(library->unknown))
+  while (!processor.IsUnknown(library->unknown))
     ++library->unknown;
-  if (!hasPieceOfByte(*processor)) {
-    auto falling = std::make_unique<sentencepiece::SentencePieceProcessor>();
-    if (falling->LoadFromSerializedProto(withByteFallback(bytes)).ok())
-      processor = std::move(falling);
-  }
-  library->processor = std::move(processor);
-  return "";
+  if (hasPieceOfByte(processor) || processor.LoadFromSerializedProto(withByteFallback(bytes)).ok())
+    return "";
+  // Its self-tests lie behind what withByteFallback does not read.
+  const auto status = processor.LoadFromSerializedProto(bytes);
+  return status.ok() ? "" : status.ToString();
 }
 
 std::string SentencePieceModel::encode(std::string_view text, std::vector<int32_t> &ids) const {
   std::vector<int> found;
-  const auto status = library->processor->Encode(text, &found);
+  const auto status = library->processor.Encode(text, &found);
   bool followsUnknown = false;
   for (int id : found) {
     const bool isFallback = id >= library->pieces;
@@ -73,20 +69,20 @@ std::string SentencePieceModel::encode(std::string_view text, std::vector<int32_
 
 int32_t SentencePieceModel::size() const { return library->pieces; }
 
-std::string SentencePieceModel::spelling(int32_t id) const { return library->processor->IdToPiece(id); }
+std::string SentencePieceModel::spelling(int32_t id) const { return library->processor.IdToPiece(id); }
 
 std::string SentencePieceModel::firstText(int32_t id) const {
   std::string text;
-  const auto status = library->processor->Decode(std::vector<int>{id}, &text);
+  const auto status = library->processor.Decode(std::vector<int>{id}, &text);
   return status.ok() ? text : "";
 }
 
-bool SentencePieceModel::isByte(int32_t id) const { return library->processor->IsByte(id); }
+bool SentencePieceModel::isByte(int32_t id) const { return library->processor.IsByte(id); }
 
-bool SentencePieceModel::isUnknown(int32_t id) const { return library->processor->IsUnknown(id); }
+bool SentencePieceModel::isUnknown(int32_t id) const { return library->processor.IsUnknown(id); }
 
-bool SentencePieceModel::isControl(int32_t id) const { return library->processor->IsControl(id); }
+bool SentencePieceModel::isControl(int32_t id) const { return library->processor.IsControl(id); }
 
-int32_t SentencePieceModel::endId() const { return library->processor->eos_id(); }
+int32_t SentencePieceModel::endId() const { return library->processor.eos_id(); }
 
 } // namespace weft

@@ -192,6 +192,10 @@ TEST(SentencePieceModel, SelfTestsHoldForTheModelAsItIs) {
   EXPECT_EQ(pair.ids("中中"), std::vector<int32_t>{pair.library.unk_id()});
   EXPECT_NE(SentencePieceModel().load(withSample(model, "other")), "");
   EXPECT_EQ(withByteFallback(withSample(model, "中")), withByteFallback(model));
+  // Behind a group they stay, and only the model as it is passes them.
+  const Pair slow(withSample(model + "\x7B\x08\x01\x7C", "中"));
+  for (const std::string &text : {"中中"s, "the 中中 river 中"s})
+    slow.expectEqual(text);
 }
 
 TEST(SentencePieceModel, FieldsThatNobodyKnowsStay) {
