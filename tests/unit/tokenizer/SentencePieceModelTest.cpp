@@ -107,13 +107,16 @@ TEST(SentencePieceModel, IdsAreThoseOfTheLibrary) {
        {"bpe --vocab_size=150", "unigram --vocab_size=120", "char --vocab_size=90", "word --vocab_size=60"})
     for (const std::string normalizer : {"identity", "nmt_nfkc", "nfkc_cf"})
       for (int flags = 0; flags < 8; ++flags) {
-        const std::string options = "--model_type=" + type + " --normalization_rule_name=" + normalizer +
-                                    withFlag("add_dummy_prefix", (flags & 1) != 0) +
-                                    withFlag("treat_whitespace_as_suffix", (flags & 2) != 0) +
-                                    withFlag("remove_extra_whitespaces", (flags & 4) != 0) +
-                                    // Fewer characters are known to every second model.
-                                    ((flags & 4) != 0 ? " --character_coverage=0.98" : "") +
-                                    ((flags & 1) != 0 ? " --user_defined_symbols=<sep>,hello,中" : "");
+        std::string options = "--model_type=" + type;
+        options += " --normalization_rule_name=" + normalizer;
+        options += withFlag("add_dummy_prefix", (flags & 1) != 0);
+        options += withFlag("treat_whitespace_as_suffix", (flags & 2) != 0);
+        options += withFlag("remove_extra_whitespaces", (flags & 4) != 0);
+        if ((flags & 1) != 0)
+          options += " --user_defined_symbols=<sep>,hello,中";
+        // Fewer characters are known to every second model.
+        if ((flags & 4) != 0)
+          options += " --character_coverage=0.98";
         SCOPED_TRACE(options);
         const Pair pair(trained(options));
         EXPECT_EQ(pair.model.size(), pair.library.GetPieceSize());
