@@ -103,7 +103,7 @@ constexpr OrderKey kOrders[] = {
 };
 } // namespace
 
-OffsetPlan assignOffsets(llvm::ArrayRef<Lifetime> lifetimes, OffsetOrders orders) {
+OffsetPlan assignOffsets(llvm::ArrayRef<Lifetime> lifetimes) {
   OffsetPlan plan;
   findLowerBound(lifetimes, plan);
   plan.peakBytes = std::numeric_limits<int64_t>::max();
@@ -114,7 +114,7 @@ OffsetPlan assignOffsets(llvm::ArrayRef<Lifetime> lifetimes, OffsetOrders orders
              std::tuple(key(lifetimes[b]), lifetimes[b].begin, b);
     });
     placeInOrder(lifetimes, order, plan);
-    if (plan.peakBytes == plan.lowerBound || orders == OffsetOrders::LargestFirst)
+    if (plan.peakBytes == plan.lowerBound)
       break;
   }
   return plan;

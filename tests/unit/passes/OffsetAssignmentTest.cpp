@@ -87,32 +87,32 @@ std::vector<Lifetime> randomLifetimes(std::mt19937 &random, size_t count, int64_
 }
 
 TEST(OffsetAssignment, NoBuffersNeedNothing) {
-  OffsetPlan plan = assignOffsets({}, OffsetOrders::All);
+  OffsetPlan plan = assignOffsets({});
   EXPECT_EQ(plan.peakBytes, 0);
   EXPECT_EQ(plan.lowerBound, 0);
 }
 
 TEST(OffsetAssignment, BuffersThatDoNotMeetShareTheirBytes) {
-  OffsetPlan plan = assignOffsets({{256, 0, 1}, {256, 2, 3}, {128, 4, 5}}, OffsetOrders::All);
+  OffsetPlan plan = assignOffsets({{256, 0, 1}, {256, 2, 3}, {128, 4, 5}});
   EXPECT_EQ(plan.peakBytes, 256);
   EXPECT_EQ(plan.lowerBound, 256);
 }
 
 TEST(OffsetAssignment, ALifetimeIncludesItsLastCommand) {
-  OffsetPlan plan = assignOffsets({{64, 0, 2}, {64, 2, 3}}, OffsetOrders::All);
+  OffsetPlan plan = assignOffsets({{64, 0, 2}, {64, 2, 3}});
   EXPECT_EQ(plan.peakBytes, 128);
 }
 
 TEST(OffsetAssignment, TheLowestGapThatFitsIsTaken) {
   // The last buffer fits between the first and the third, where the second was.
   std::vector<Lifetime> lifetimes = {{512, 0, 9}, {256, 0, 3}, {320, 0, 9}, {192, 5, 9}};
-  OffsetPlan plan = assignOffsets(lifetimes, OffsetOrders::All);
+  OffsetPlan plan = assignOffsets(lifetimes);
   expectValid(lifetimes, plan);
   EXPECT_EQ(plan.peakBytes, 512 + 320 + 256);
 }
 
 TEST(OffsetAssignment, ThePeakIsWhereMostBytesLive) {
-  OffsetPlan plan = assignOffsets({{64, 0, 3}, {128, 3, 5}, {256, 6, 7}}, OffsetOrders::All);
+  OffsetPlan plan = assignOffsets({{64, 0, 3}, {128, 3, 5}, {256, 6, 7}});
   EXPECT_EQ(plan.lowerBound, 256);
   EXPECT_EQ(plan.peakCommand, 6);
 }
@@ -122,7 +122,7 @@ TEST(OffsetAssignment, SmallInstancesAgainstTheBestPlan) {
   double worst = 1.0;
   for (int instance = 0; instance < 300; ++instance) {
     std::vector<Lifetime> lifetimes = randomLifetimes(random, 1 + random() % 7, 8);
-    OffsetPlan plan = assignOffsets(lifetimes, OffsetOrders::All);
+    OffsetPlan plan = assignOffsets(lifetimes);
     expectValid(lifetimes, plan);
     EXPECT_EQ(plan.lowerBound, mostLive(lifetimes));
     int64_t best = bestPeak(lifetimes);
@@ -138,7 +138,7 @@ TEST(OffsetAssignment, LargeInstancesAreValid) {
   std::mt19937 random(21);
   for (int instance = 0; instance < 20; ++instance) {
     std::vector<Lifetime> lifetimes = randomLifetimes(random, 300, 100);
-    expectValid(lifetimes, assignOffsets(lifetimes, OffsetOrders::All));
+    expectValid(lifetimes, assignOffsets(lifetimes));
   }
 }
 
