@@ -1,8 +1,8 @@
 //===- ActionPlan.cpp - Buffers of one action ---------------------------------===//
 //
-// Every value has a buffer: the place that it was loaded from, the one that it will be stored to, or one of its
-// own. Two decisions, in this order: which stored values are computed where they are stored, and which results
-// take over an operand's buffer. Where the rest lies, StepRegion says for all actions at once.
+// Every value has a buffer: the place that it was loaded from, the one that it will be stored to, or one of
+// its own. Two decisions, in this order: which stored values are computed where they are stored, and which
+// results take over an operand's buffer. Where the rest lies, StepRegion says for all actions at once.
 //
 //===----------------------------------------------------------------------===//
 #include "passes/memory/ActionPlan.h"
@@ -42,8 +42,8 @@ ActionPlan::ActionPlan(sched::ActionOp action, KernelCache &kernels, HomeLookup 
 
 LogicalResult ActionPlan::run() {
   for (Operation &op : block)
-    if (!isa<sched::ConstantOp, sched::LaunchOp, sched::LoadOp, sched::ReleaseOp, sched::StoreOp, sched::ViewOp,
-             nn::ReadOp, nn::WriteOp>(op))
+    if (!isa<sched::ConstantOp, sched::LaunchOp, sched::LoadOp, sched::ReleaseOp, sched::StoreOp,
+             sched::ViewOp, nn::ReadOp, nn::WriteOp>(op))
       return op.emitOpError() << "has no place in memory: the memory phase takes launches, views, constants, "
                                  "loads, stores and releases";
   copyLoadedValues();
@@ -117,8 +117,8 @@ void ActionPlan::addBuffer(Operation *op, Value result) {
 
 ActionPlan::Buffer &ActionPlan::bufferOf(Value value) { return buffers[index.lookup(rootOf(value))]; }
 
-/// May the launch that defines `value` write it where the buffer `old` is? Only if `old` is read no later, and
-/// by that launch itself only where the kernel allows aliasing.
+/// May the launch that defines `value` write it where the buffer `old` is? Only if `old` is read no later,
+/// and by that launch itself only where the kernel allows aliasing.
 bool ActionPlan::mayReplace(const Buffer &old, Value value) {
   auto launch = value.getDefiningOp<sched::LaunchOp>();
   if (!launch || old.end > commandOf[launch])
@@ -217,8 +217,8 @@ void ActionPlan::reuseOperands() {
   }
 }
 
-/// Of two buffers without homes, always. A stored result may where its slot holds nothing else in this action:
-/// then the slot begins where the operand did. A slot that ends here is an operand like any other.
+/// Of two buffers without homes, always. A stored result may where its slot holds nothing else in this
+/// action: then the slot begins where the operand did. A slot that ends here is an operand like any other.
 bool ActionPlan::mayTakeOver(const Buffer &own, const Buffer &old) {
   auto isAlone = [&](const Home &home) {
     return home.slot && !transferred.contains(home.slot) && holders[keyOf(home)].size() == 1;
@@ -277,9 +277,7 @@ std::string ActionPlan::describe(size_t piece) const {
   return text;
 }
 
-sched::PlaceAttr ActionPlan::placeOf(Home home) {
-  return home.slot ? *home.slot.getPlace() : home.place;
-}
+sched::PlaceAttr ActionPlan::placeOf(Home home) { return home.slot ? *home.slot.getPlace() : home.place; }
 
 sched::PlaceAttr ActionPlan::placeOf(const Buffer &buffer, ArrayRef<int64_t> offsets, StringAttr base) {
   if (buffer.home)
@@ -296,8 +294,7 @@ void ActionPlan::setPlaces(ArrayRef<int64_t> offsets, StringRef baseName) {
     launch.setPlacesAttr(builder.getArrayAttr(places));
     launch.setWorkspaceBytes(static_cast<uint64_t>(kernelOf[launch]->workspaceBytes()));
   }
-  for (auto [launch, offset] :
-       llvm::zip_equal(workspaceOwners, offsets.drop_front(pieceBuffers.size())))
+  for (auto [launch, offset] : llvm::zip_equal(workspaceOwners, offsets.drop_front(pieceBuffers.size())))
     launch.setWorkspaceAttr(sched::PlaceAttr::get(builder.getContext(), base, offset));
   builder.setInsertionPointToEnd(&block);
   for (auto [store, home] : copies)

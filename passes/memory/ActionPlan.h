@@ -29,8 +29,8 @@ private:
   llvm::DenseMap<CallIdentity, std::unique_ptr<Kernel>> kernels;
 };
 
-/// What a load, store, read or write names: a place that is known, or a slot of the step's region, whose place
-/// follows from its life in all actions. Neither, for a buffer that lives in its action alone.
+/// What a load, store, read or write names: a place that is known, or a slot of the step's region, whose
+/// place follows from its life in all actions. Neither, for a buffer that lives in its action alone.
 struct Home {
   sched::PlaceAttr place;
   sched::SlotOp slot;
@@ -109,7 +109,7 @@ private:
   llvm::SmallVector<std::pair<mlir::Operation *, Home>> copies;
   llvm::DenseSet<mlir::Operation *> transferred; ///< slots
   llvm::SmallVector<Lifetime> lifetimes;
-  llvm::SmallVector<size_t> pieceBuffers;              ///< by piece, then come the workspaces:
+  llvm::SmallVector<size_t> pieceBuffers;             ///< by piece, then come the workspaces:
   llvm::SmallVector<sched::LaunchOp> workspaceOwners; ///< by piece behind those
   llvm::MapVector<sched::SlotOp, SlotUse> slotUses;
 };

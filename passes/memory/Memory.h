@@ -13,8 +13,8 @@ namespace weft {
 
 /// The attribute of a variable that holds its place.
 inline constexpr llvm::StringLiteral kPlaceAttribute = "sched.place";
-/// The attribute that lists what is live at the peak: dictionaries {category, what, bytes}. Of a program: in the
-/// region of the step; of the base that is the region of values in flight: of those.
+/// The attribute that lists what is live at the peak: dictionaries {category, what, bytes}. Of a program: in
+/// the region of the step; of the base that is the region of values in flight: of those.
 inline constexpr llvm::StringLiteral kPeakAttribute = "sched.peak";
 /// Beside it: the most bytes that are live at once, below which no offsets can go.
 inline constexpr llvm::StringLiteral kLowerBoundAttribute = "sched.lower_bound";

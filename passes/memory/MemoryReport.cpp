@@ -68,8 +68,8 @@ StringRef rowName(StringRef category) {
       .Default("values of one step");
 }
 
-/// The region's bytes: what is live where the program that needs most of it needs most, and what lies between.
-/// Caches of generation are larger than all of it, or not there at that time: that is a row too.
+/// The region's bytes: what is live where the program that needs most of it needs most, and what lies
+/// between. Caches of generation are larger than all of it, or not there at that time: that is a row too.
 void addStepRows(ModuleOp module, int64_t stepBytes, MemoryReport &report) {
   sched::ProgramOp largest;
   int64_t regionBytes = 0, lowerBound = report.cacheBytes;

@@ -28,6 +28,9 @@ struct OffsetPlan {
   int64_t peakCommand = 0; ///< where that is
 };
 
+/// The search for a lower peak ends where it is above the bound by no more than the bound divided by this.
+inline constexpr int64_t kCloseEnough = 256;
+
 /// Offsets such that buffers whose lifetimes overlap do not.
 OffsetPlan assignOffsets(llvm::ArrayRef<Lifetime> lifetimes);
 

@@ -6,10 +6,12 @@ def Memory : Pass<"weft-memory", "::mlir::ModuleOp"> {
     Decides the arena: bases (`sched.base`), the place of every variable, slot and constant, and inside each action the
     place of every result and workspace. A stored value is computed in the memory of its slot where nothing reads the
     old value later, and copied at the end of the action otherwise. A result takes over the memory of an operand that
-    dies with it, where the kernel allows that. Everything else in an action gets an offset in `scratch` by lifetime.
-    What is in flight has a place for each microbatch, in one region: two values share bytes only where the order of runs
-    ends the one before the other begins. All programs share the bases; the peak is their sum, known to the byte. Caches lie at
-    the front of `step`, where programs that name none have their own values.
+    dies with it, where the kernel allows that. Everything that lives no longer than its program lies in `step`, by lifetime:
+    slots from the command that first computes them to the last that reads them, results inside their action, workspaces
+    for their command. So gradients appear where activations were. What is in flight has a place for each microbatch, in
+    one region: two values share bytes only where the order of runs ends the one before the other begins. All programs
+    share the bases; the peak is their sum, known to the byte. Caches lie at the front of `step`, where programs that name
+    none have their own values.
 
     Before and after:
     ```mlir

@@ -84,7 +84,8 @@ private:
 
   /// The only run of an action while the slot is needed?
   static bool runsOnce(const Action &action, const SlotRuns &life) {
-    auto [from, to] = std::pair(llvm::lower_bound(action.runs, life.first), llvm::upper_bound(action.runs, life.last));
+    auto [from, to] =
+        std::pair(llvm::lower_bound(action.runs, life.first), llvm::upper_bound(action.runs, life.last));
     return to - from == 1;
   }
 
@@ -190,7 +191,9 @@ private:
     for (auto [number, life] : llvm::enumerate(lifetimes))
       if (life.bytes > 0 && life.begin <= plan.peakCommand && plan.peakCommand <= life.end)
         live.push_back({life.bytes, number});
-    llvm::sort(live, [](const auto &a, const auto &b) { return std::pair(b.first, a.second) < std::pair(a.first, b.second); });
+    llvm::sort(live, [](const auto &a, const auto &b) {
+      return std::pair(b.first, a.second) < std::pair(a.first, b.second);
+    });
     SmallVector<mlir::Attribute> rows;
     if (start > 0)
       rows.push_back(peakRow(builder, "cache", "keys and values of generation", start));
