@@ -156,24 +156,19 @@ LogicalResult ActionPlan::checkTransfers() {
   for (auto launch : block.getOps<sched::LaunchOp>()) {
     const std::optional<LineStep> step = lineStepOf(launch.getKernel().str());
     if (step == LineStep::Send)
-      for (Value operand : launch.getInputs()) {
-        const Home &home = bufferOf(operand).home;
-        if (!home)
+      for (Value operand : launch.getInputs())
+        if (!bufferOf(operand).home)
           return launch.emitOpError() << "sends a value that ends with this action, before the transfer "
                                          "does: store it to a slot, and send what is loaded from there";
-        transferred.insert(home.slot);
-      }
     if (step != LineStep::Receive)
       continue;
     for (Value result : launch.getOutputs()) {
       if (Operation *reader = readerOf(result))
         return reader->emitOpError() << "reads what is only begun to be received: store it to a slot, and "
                                         "load it behind the receive_wait";
-      const Home &home = bufferOf(result).home;
-      if (!home)
+      if (!bufferOf(result).home)
         return launch.emitOpError() << "receives a value that has no slot of its own in this action: store "
                                        "it to one that is not loaded here";
-      transferred.insert(home.slot);
     }
   }
   return success();
@@ -220,9 +215,7 @@ void ActionPlan::reuseOperands() {
 /// Of two buffers without homes, always. A stored result may where its slot holds nothing else in this
 /// action: then the slot begins where the operand did. A slot that ends here is an operand like any other.
 bool ActionPlan::mayTakeOver(const Buffer &own, const Buffer &old) {
-  auto isAlone = [&](const Home &home) {
-    return home.slot && !transferred.contains(home.slot) && holders[keyOf(home)].size() == 1;
-  };
+  auto isAlone = [&](const Home &home) { return home.slot && holders[keyOf(home)].size() == 1; };
   if (own.bytes != old.bytes || (own.home && old.home))
     return false;
   return (!own.home || isAlone(own.home)) && (!old.home || (isAlone(old.home) && endsHere(old.home.slot)));
@@ -256,7 +249,6 @@ void ActionPlan::listSlots() {
       use.written = buffer.begin;
     else
       use.read = std::max(use.read.value_or(0), buffer.end);
-    use.isTransferred = transferred.contains(buffer.home.slot);
   }
   for (const auto &[store, home] : copies)
     if (home.slot)

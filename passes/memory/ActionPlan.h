@@ -46,7 +46,6 @@ using EndsHere = std::function<bool(sched::SlotOp)>;
 struct SlotUse {
   std::optional<int64_t> written; ///< from here on it holds what the action stores
   std::optional<int64_t> read;    ///< the last command that needs what it held before
-  bool isTransferred = false;     ///< sent from there or received there: in use when the action is over
 };
 
 class ActionPlan {
@@ -107,7 +106,6 @@ private:
   /// The buffers that are one place or slot, by its attribute or op.
   llvm::DenseMap<const void *, llvm::SmallVector<size_t>> holders;
   llvm::SmallVector<std::pair<mlir::Operation *, Home>> copies;
-  llvm::DenseSet<mlir::Operation *> transferred; ///< slots
   llvm::SmallVector<Lifetime> lifetimes;
   llvm::SmallVector<size_t> pieceBuffers;             ///< by piece, then come the workspaces:
   llvm::SmallVector<sched::LaunchOp> workspaceOwners; ///< by piece behind those

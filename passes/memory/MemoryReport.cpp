@@ -5,7 +5,7 @@
 #include "passes/memory/Memory.h"
 #include "passes/memory/OffsetAssignment.h"
 
-#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSwitch.h"
 
 #include <algorithm>
@@ -91,15 +91,16 @@ void addStepRows(ModuleOp module, int64_t stepBytes, MemoryReport &report) {
   report.peakHolders = holdersOf(rows);
   if (auto action = largest->getAttrOfType<StringAttr>(kPeakActionAttribute))
     report.peakAction = (largest.getName() + "/" + action.getValue()).str();
-  llvm::MapVector<StringRef, int64_t> live;
+  llvm::StringMap<int64_t> live;
   int64_t between = regionBytes;
   for (auto row : rows.getAsRange<DictionaryAttr>()) {
     const int64_t bytes = row.getAs<IntegerAttr>("bytes").getInt();
     live[row.getAs<StringAttr>("category").getValue()] += bytes;
     between -= bytes;
   }
-  for (auto [category, bytes] : live)
-    report.rows.push_back({category.str(), rowName(category).str(), bytes});
+  for (StringRef category : {"cache", "gradients", "prepared", "other", "activations", "workspaces"})
+    if (int64_t bytes = live.lookup(category))
+      report.rows.push_back({category.str(), rowName(category).str(), bytes});
   if (between > 0)
     report.rows.push_back({"activations", "between the places of these", between});
 }
@@ -145,8 +146,6 @@ MemoryReport reportMemory(ModuleOp module) {
       addInFlightRows(base, bytes, report);
       break;
     case sched::BaseKind::parameters:
-    case sched::BaseKind::scratch:
-    case sched::BaseKind::workspace:
       break;
     }
     if (base.getKind() != sched::BaseKind::step && base.getKind() != sched::BaseKind::slots)

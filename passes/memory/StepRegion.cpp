@@ -2,6 +2,7 @@
 
 #include "dialects/nn/NnDialect.h"
 #include "dialects/sched/InFlight.h"
+#include "kernels/collective/Collective.h"
 #include "passes/memory/Memory.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -12,11 +13,12 @@ using namespace mlir;
 
 namespace weft {
 namespace {
-/// Runs of the program, both included; none, where nothing stores the slot before it is loaded.
+/// The runs of a program between which a slot is needed, both included.
 struct SlotRuns {
-  int64_t first = -1; ///< the first that stores it
-  int64_t last = -1;  ///< the last that names it
-  bool isWhole = false;
+  int64_t first = -1;       ///< the first that stores it
+  int64_t last = -1;        ///< the last that names it
+  bool staysBehind = false; ///< to the end: an output, or what a transfer may be under way with
+  bool isWhole = false; ///< needed all the time: it is loaded before a run stores it, or by what never runs
 };
 
 class RegionPlanner {
@@ -61,7 +63,17 @@ private:
       for (Operation &inner : op.getBody().front())
         if (auto slot = slotNamed.find(sched::slotNamedBy(&inner)); slot != slotNamed.end())
           action.names[slot->second] |= isa<sched::StoreOp>(inner);
+      if (llvm::any_of(op.getBody().front().getOps<sched::LaunchOp>(), beginsTransfer))
+        for (auto &[slot, isStored] : action.names)
+          runsOf[slot].staysBehind = true;
     }
+    for (sched::SlotOp slot : slots)
+      runsOf[slot].staysBehind |= slot.getKind() == sched::SlotKind::output;
+  }
+
+  static bool beginsTransfer(sched::LaunchOp launch) {
+    const std::optional<LineStep> step = lineStepOf(launch.getKernel().str());
+    return step == LineStep::Send || step == LineStep::Receive;
   }
 
   void followRuns() {
@@ -93,7 +105,7 @@ private:
     for (Action &action : actions) {
       auto endsHere = [&](sched::SlotOp slot) {
         const SlotRuns &life = runsOf[slot];
-        return !life.isWhole && slot.getKind() != sched::SlotKind::output && !action.names.lookup(slot) &&
+        return !life.isWhole && !life.staysBehind && !action.names.lookup(slot) &&
                action.runs.back() == life.last && runsOnce(action, life);
       };
       auto home = [&](Operation *op) {
@@ -147,11 +159,7 @@ private:
       begins += use.written.value_or(0);
     if (const SlotUse &use = useOf(last, slot); ends == last.end && runsOnce(last, life) && !use.written)
       ends = last.begin + use.read.value_or(0);
-    bool staysBehind = slot.getKind() == sched::SlotKind::output;
-    for (const Action &action : actions)
-      if (auto use = action.plan->slots().find(slot); use != action.plan->slots().end())
-        staysBehind |= use->second.isTransferred;
-    return {bytes, begins, staysBehind ? end - 1 : ends};
+    return {bytes, begins, life.staysBehind ? end - 1 : ends};
   }
 
   static SlotUse useOf(const Action &action, sched::SlotOp slot) {
