@@ -4,6 +4,7 @@
 #include "compiler/DrawPlacement.h"
 #include "compiler/ExplainPlacement.h"
 #include "compiler/Pipeline.h"
+#include "compiler/codegen/GenerateKernels.h"
 #include "compiler/model/BuildPrograms.h"
 #include "dialects/nn/NnDialect.h"
 #include "dialects/sched/SchedDialect.h"
@@ -47,14 +48,17 @@ absl::Status verifyRanks(int64_t count, Compiled &compiled) {
   return absl::OkStatus();
 }
 
-/// Adds those of one module.
-void readComposites(ModuleOp module, std::map<std::string, CompositeCount> &counts) {
+/// Adds what `fuse` says of one module.
+void readFusion(ModuleOp module, Compiled &compiled) {
   if (auto rows = module->getAttrOfType<DictionaryAttr>("weft.composites"))
     for (NamedAttribute row : rows) {
       ArrayRef<int64_t> pair = cast<DenseI64ArrayAttr>(row.getValue()).asArrayRef();
-      CompositeCount &count = counts[row.getName().str()];
+      CompositeCount &count = compiled.composites[row.getName().str()];
       count.kernels += pair[0], count.decompositions += pair[1];
     }
+  if (auto rows = module->getAttrOfType<DictionaryAttr>("weft.apart"))
+    for (NamedAttribute row : rows)
+      compiled.apart[row.getName().str()] += cast<IntegerAttr>(row.getValue()).getInt();
 }
 } // namespace
 
@@ -107,7 +111,7 @@ absl::StatusOr<Compiled> compileJob(const Config &config, const std::string &res
   readSchedule(*module, compiled);
   for (ModuleOp own : pipelineModules(*module)) {
     compiled.memory.push_back(reportMemory(own));
-    readComposites(own, compiled.composites);
+    readFusion(own, compiled);
   }
   if (config.checkpoint.takesSnapshots())
     addSnapshots(compiled);
@@ -116,10 +120,16 @@ absl::StatusOr<Compiled> compileJob(const Config &config, const std::string &res
     part.config = sharedConfig;
     part.target = options.target;
   }
-  if (absl::Status status = verify(compiled.parts); !status.ok())
-    return absl::InternalError(absl::StrCat("emit: ", std::string(status.message())));
   if (options.clock)
     options.clock->finish("emit");
+  if (config.launch.fusion == FusionKind::Generated) {
+    if (absl::Status status = generateKernels(compiled.parts); !status.ok())
+      return status;
+    if (options.clock)
+      options.clock->finish("generate");
+  }
+  if (absl::Status status = verify(compiled.parts); !status.ok())
+    return absl::InternalError(absl::StrCat("emit: ", std::string(status.message())));
   if (absl::Status status = verifyRanks(options.verifiedRanks, compiled); !status.ok())
     return absl::InternalError(absl::StrCat("emit: ", std::string(status.message())));
   if (options.clock)

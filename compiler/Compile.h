@@ -37,6 +37,7 @@ struct Compiled {
   std::vector<Executable> parts;    ///< one for each pipeline rank; one without a pipeline
   std::vector<MemoryReport> memory; ///< of each part
   std::map<std::string, CompositeCount> composites;
+  std::map<std::string, int64_t> apart; ///< why element-wise ops are not in one region, and how often
   std::string placement;        ///< the table of --explain placement, if it was asked for
   std::string picture;          ///< the SVG file of --draw, if it was asked for
   std::string schedule;         ///< of the pipeline, as people write it; empty without one

@@ -33,6 +33,7 @@ std::vector<Change> possibleChanges(const Config &config) {
   std::vector<Change> changes;
   auto add = [&](std::string text, const std::function<void(Config &)> &apply) {
     Change change{std::move(text), config};
+    change.config.launch.fusion = FusionKind::Blocks; // only the bytes are looked at
     apply(change.config);
     changes.push_back(std::move(change));
   };
@@ -164,27 +165,6 @@ std::string explainCommunication(const Compiled &compiled) {
     if (programs[program].name == "step")
       return explainCommunication(compiled.parts, program);
   return "communication: there is no program step\n";
-}
-
-std::string explainFusion(const Compiled &compiled) {
-  std::string text =
-      "composites: kernels of the CPU, or their decomposition into element-wise programs and primitives\n";
-  for (const auto &[name, count] : compiled.composites)
-    absl::StrAppendFormat(&text, "  %-40s %5d kernels  %5d decompositions\n", name, count.kernels,
-                          count.decompositions);
-  for (size_t part = 0; part < compiled.parts.size(); ++part)
-    for (const Program &program : compiled.parts[part].programs) {
-      size_t elementwise = 0;
-      for (const Command &command : program.commands)
-        if (command.kind == CommandKind::Launch &&
-            compiled.parts[part].kernels[command.kernel].call.name == "elementwise")
-          ++elementwise;
-      absl::StrAppendFormat(
-          &text, "program %s%s: %d commands, %d of them element-wise programs\n", program.name,
-          compiled.parts.size() == 1 ? "" : absl::StrCat(" of ", partText(compiled.parts, part)),
-          program.commands.size(), elementwise);
-    }
-  return text;
 }
 
 absl::Status checkMemoryLimit(const Config &config, const Compiled &compiled, const MemoryLimits &limits) {

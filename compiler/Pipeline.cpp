@@ -208,7 +208,9 @@ const std::vector<Phase> &phases() {
        }},
       {"fuse",
        [](PassManager &manager, const PhaseInput &input) {
-         addToRanks(manager, input, createFuse(FuseOptions{input.config.launch.comm != CommKind::Local}));
+         addToRanks(manager, input,
+                    createFuse(FuseOptions{input.config.launch.comm != CommKind::Local,
+                                           input.config.launch.fusion != FusionKind::Off}));
        }},
       // Nothing may change the program after this: every byte has its place.
       {"memory",

@@ -1,107 +1,142 @@
-"""What benchmarks that train share: a dataset, the peak memory of a process, the speed of a run."""
+"""What benchmarks that train share: a dataset, weft and its peers trained on the same weights and batches, a command line."""
 
 import argparse
+import dataclasses
 import json
 import os
 import random
+import re
 import shutil
-import signal
+import statistics
 import struct
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
+import yaml
+
+from resident import watch
+
 ROOT, BUILD = os.environ["WEFT_ROOT"], os.environ["WEFT_BUILD"]
-STEPS, UNTIMED = 20, 5
-TOKENS_PER_STEP = 8 * 256
-VOCABULARY = 8192
+STEPS, UNTIMED = 20, 3
 SEED = 1
-COMPARED = (1, 10, 20)
 
 
-def writeTokens(prefix):
+def readConfig(folder):
+    with open(os.path.join(folder, "run.yaml"), encoding="utf-8") as file:
+        return yaml.safe_load(file)
+
+
+def tokensPerStep(folder):
+    config = readConfig(folder)
+    return config["train"]["global_batch"] * config["data"]["sequence_length"]
+
+
+def writeTokens(prefix, vocabulary):
     """A dataset of random tokens, small ones far more often, so that the loss falls: one document, as u16."""
     draw = random.Random(SEED)
-    tokens = [int(VOCABULARY * draw.random() ** 4) for _ in range(100_000)]
+    tokens = [int(vocabulary * draw.random() ** 4) for _ in range(100_000)]
     with open(prefix + ".bin", "wb") as file:
         file.write(struct.pack(f"<{len(tokens)}H", *tokens))
     with open(prefix + ".idx", "wb") as file:
         file.write(b"MMIDIDX\0\0" + struct.pack("<QBQQ", 1, 8, 1, 2) + struct.pack("<iqqq", len(tokens), 0, 0, 1))
 
 
-class Watcher(threading.Thread):
-    """Samples a process: its peak of RssAnon + RssShmem in bytes. With `pauses`, stops it half of the time."""
-
-    def __init__(self, process, pauses=False):
-        super().__init__(daemon=True)
-        self.process, self.pauses, self.peak = process, pauses, 0
-        self.start()
-
-    def sample(self):
-        with open(f"/proc/{self.process.pid}/status", encoding="ascii") as file:
-            fields = dict(line.split(":", 1) for line in file)
-        if "RssAnon" in fields:
-            self.peak = max(self.peak, sum(int(fields[key].split()[0]) for key in ("RssAnon", "RssShmem")) * 1024)
-
-    def run(self):
-        while self.process.poll() is None:
-            try:
-                self.sample()
-                if self.pauses:
-                    self.process.send_signal(signal.SIGSTOP)
-                    time.sleep(0.02)
-                    self.process.send_signal(signal.SIGCONT)
-            except (OSError, ValueError):
-                return
-            time.sleep(0.02)
+def prepare(folder, runFile):
+    """Makes a folder with run.yaml and its tokens."""
+    os.makedirs(folder, exist_ok=True)
+    shutil.copy(runFile, os.path.join(folder, "run.yaml"))
+    writeTokens(os.path.join(folder, "tokens"), readConfig(folder)["model"]["vocab_size"])
 
 
-def finish(command, pauses=False, **options):
-    """Runs a command to its end; returns its peak memory. Its output is shown when it fails."""
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
-    watcher = Watcher(process, pauses)
-    output, _ = process.communicate()
-    watcher.join()
-    if process.returncode != 0:
-        raise RuntimeError(f"{' '.join(command)}: exit status {process.returncode}\n{output}")
-    return watcher.peak
+@dataclasses.dataclass
+class Trained:
+    """One run: of each step the time when its loss was known, and the loss; and the memory meanwhile."""
+
+    tokens: int
+    times: list
+    losses: list
+    watcher: object
+    compileSeconds: float | None = None
+
+    @property
+    def seconds(self):
+        """Of a step: the median of those after the first UNTIMED."""
+        return statistics.median(after - before for before, after in zip(self.times[UNTIMED - 1:], self.times[UNTIMED:]))
+
+    @property
+    def tokensPerSecond(self):
+        return self.tokens / self.seconds
+
+    @property
+    def peak(self):
+        """Bytes, over the steps that are timed: what compiling needs is not training's."""
+        return self.watcher.peak(self.times[UNTIMED - 1])
+
+    @property
+    def wholePeak(self):
+        return self.watcher.peak()
 
 
-def speed(times):
-    """Tokens a second between step UNTIMED and the last."""
-    return TOKENS_PER_STEP * (len(times) - UNTIMED) / (times[-1] - times[UNTIMED - 1])
+def compared(steps):
+    """The steps whose losses are held against each other: of 20 the first, the tenth and the last."""
+    return 1, steps // 2, steps
 
 
-def trainWeft(folder, overrides=(), pauses=False, name="run"):
-    """Trains run.yaml with `weft train`: tokens a second, peak memory, losses."""
+def lossDifference(one, other, steps):
+    return max(abs(one.losses[step - 1] - other.losses[step - 1]) for step in compared(steps))
+
+
+def pin(processors):
+    """What a child does before it starts, so that all run on the same: the first of those that this process may use."""
+    return lambda: os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:processors])
+
+
+def setArguments(overrides):
+    return [argument for override in overrides for argument in ("--set", override)]
+
+
+def trainWeft(folder, overrides=(), pauses=False, **options):
+    """Trains run.yaml with `weft train`."""
     shutil.rmtree(os.path.join(folder, "runs"), ignore_errors=True)
-    command = ["weft", "train", "run.yaml", "--name", name]
-    for override in overrides:
-        command += ["--set", override]
-    peak = finish(command, pauses=pauses, cwd=folder)
-    with open(os.path.join(folder, "runs", name, "metrics.jsonl"), encoding="utf-8") as file:
+    watcher = watch(["weft", "train", "run.yaml", "--name", "run", *setArguments(overrides)], pauses=pauses, cwd=folder, **options)
+    with open(os.path.join(folder, "runs", "run", "metrics.jsonl"), encoding="utf-8") as file:
         records = [json.loads(line) for line in file]
-    return speed([record["time"] for record in records]), peak, [record["loss"] for record in records]
+    return Trained(tokensPerStep(folder), [record["time"] for record in records], [record["loss"] for record in records], watcher)
 
 
 def compileSeconds(folder, overrides=(), delay=0.0):
     """How long `weft-compile` takes, as a command."""
     start = time.monotonic()
     time.sleep(delay)
-    command = ["weft-compile", "run.yaml", "-o", "run.weft"]
-    for override in overrides:
-        command += ["--set", override]
-    finish(command, cwd=folder)
+    watch(["weft-compile", "run.yaml", "-o", "run.weft", *setArguments(overrides)], cwd=folder)
     return time.monotonic() - start
 
 
+def printed(command, **options):
+    """What a command prints; with what it says when it fails."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(command)}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def plannedBytes(folder, overrides=()):
+    """Of `--explain memory`: the plan's peak, and the lower bound that stands beside it (None where none does)."""
+    text = printed(["weft", "compile", "run.yaml", *setArguments(overrides), "--explain", "memory"], cwd=folder)
+    planned = int(re.search(r"known before the job starts \((\d+) bytes\)", text)[1])
+    bound = re.search(r"lower bound[^\n(]*\((\d+) bytes\)", text)
+    return planned, int(bound[1]) if bound else None
+
+
 def changeOneWeight(path):
-    """Adds 1 to a norm's weight, found by its name in the header; files of weights are little endian float32."""
+    """Adds 1 to the last norm's weight, found by its name in the header; files of weights are little endian float32."""
     with open(path, "r+b") as file:
         size = struct.unpack("<Q", file.read(8))[0]
-        begin = 8 + size + json.loads(file.read(size))["model.norm.weight"]["data_offsets"][0]
+        header = json.loads(file.read(size))
+        name = next(name for name in ("model.norm.weight", "transformer.ln_f.weight") if name in header)
+        begin = 8 + size + header[name]["data_offsets"][0]
         file.seek(begin)
         value = struct.unpack("<f", file.read(4))[0]
         file.seek(begin)
@@ -109,35 +144,43 @@ def changeOneWeight(path):
 
 
 def exportRun(folder, sabotage):
-    """Initial weights and the batches of every step for a peer, as a file."""
+    """Initial weights and the batches of every step of run.weft for a peer, as a file."""
     subprocess.run([os.path.join(ROOT, "benchmarks", "peers", "setup.sh")], check=True)
     exported = os.path.join(folder, "export.safetensors")
-    finish([os.path.join(BUILD, "tests", "parity", "weft-export-run"), "run.weft", str(STEPS), exported], cwd=folder)
+    watch([os.path.join(BUILD, "tests", "parity", "weft-export-run"), "run.weft", str(STEPS), exported], cwd=folder)
     if sabotage == "weights":
         changeOneWeight(exported)
 
 
-def runPeer(script, folder, *arguments, **options):
-    """Runs a script of benchmarks/peers on the exported run: its peak memory and what it wrote."""
+def peerPython(script, *arguments):
+    """The command of a script of benchmarks/peers."""
+    return [os.path.join(ROOT, ".cache", "peers", "bin", "python"), os.path.join(ROOT, "benchmarks", "peers", script), *arguments]
+
+
+def trainPeer(script, folder, steps, *arguments, **options):
+    """Trains the first steps of the exported run with a script of benchmarks/peers."""
     output = os.path.join(folder, "peer.json")
-    peak = finish([os.path.join(ROOT, ".cache", "peers", "bin", "python"), os.path.join(ROOT, "benchmarks", "peers", script),
-                   os.path.join(folder, "run.yaml"), os.path.join(folder, "export.safetensors"), *arguments, output], **options)
+    watcher = watch(peerPython(script, os.path.join(folder, "run.yaml"), os.path.join(folder, "export.safetensors"), str(steps),
+                               *arguments, output), **options)
     with open(output, encoding="utf-8") as file:
-        return peak, json.load(file)
+        result = json.load(file)
+    return Trained(tokensPerStep(folder), result["times"], result["losses"], watcher, result.get("compile_seconds"))
 
 
-def main(description, sabotages, headline, runFile, measure):
-    """A benchmark's command line: makes a folder with run.yaml and tokens, measures in it, writes the rows."""
+def main(description, sabotages, headline, measure, runFile=None, addArguments=lambda parser: None):
+    """A benchmark's command line: makes a folder, with run.yaml and tokens where there is one run file, measures in it, and
+    writes the rows."""
     parser = argparse.ArgumentParser(description=description.splitlines()[0])
     parser.add_argument("--rows", required=True)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("--sabotage", choices=sabotages)
+    addArguments(parser)
     options = parser.parse_args()
-    print(headline)
+    print(headline, flush=True)
     with tempfile.TemporaryDirectory(prefix="weft-benchmark-") as folder:
-        shutil.copy(runFile, os.path.join(folder, "run.yaml"))
-        writeTokens(os.path.join(folder, "tokens"))
+        if runFile:
+            prepare(folder, runFile)
         try:
             rows = measure(options, folder)
         except (RuntimeError, OSError, subprocess.CalledProcessError) as error:

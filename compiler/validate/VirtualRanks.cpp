@@ -1,5 +1,6 @@
 #include "compiler/validate/VirtualRanks.h"
 
+#include "compiler/codegen/GenerateKernels.h"
 #include "compiler/interpret/Programs.h"
 #include "kernels/cpu/Cpu.h"
 #include "kernels/reference/Bytes.h"
@@ -284,6 +285,8 @@ absl::StatusOr<std::vector<Executable>> partsOf(ModuleOp module) {
     return absl::InvalidArgumentError("the program makes no executable");
   for (Executable &part : *parts)
     part.target = {std::string(cpu::name(sets.back())), 1};
+  if (absl::Status status = generateKernels(*parts); !status.ok())
+    return status;
   if (absl::Status status = verify(*parts); !status.ok())
     return status;
   return *std::move(parts);

@@ -2,6 +2,7 @@
 #ifndef WEFT_KERNELS_CPU_CPU_H
 #define WEFT_KERNELS_CPU_CPU_H
 
+#include "kernels/common/GeneratedKernel.h"
 #include "kernels/common/Kernel.h"
 
 #include "absl/status/statusor.h"
@@ -29,8 +30,11 @@ bool hasKernel(const KernelCall &call);
 bool takesCall(const KernelCall &call);
 
 /// The kernel for a call under the instruction set in use. InvalidArgument when the operands or attributes do
-/// not fit the kernel's signature (never an assert: calls are read from files).
-absl::StatusOr<std::unique_ptr<Kernel>> createKernel(const KernelCall &call);
+/// not fit the kernel's signature (never an assert: calls are read from files). With `function` an
+/// `elementwise` call runs as that function, without it by the interpreter of blocks: same bits, workspace
+/// and aliases, so whoever plans need not know which.
+absl::StatusOr<std::unique_ptr<Kernel>> createKernel(const KernelCall &call,
+                                                     GeneratedFunction *function = nullptr);
 
 } // namespace weft::cpu
 

@@ -12,8 +12,8 @@
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 
+#include "kernels/cpu/ElementwiseFunctions-inl.h"
 #include "kernels/cpu/Float16-inl.h"
-#include "kernels/cpu/VectorMath-inl.h"
 
 #include <cmath>
 #include <cstring>
@@ -26,7 +26,6 @@ namespace {
 
 // The instructions, as functions of single elements. Overflow of integers wraps, so they compute unsigned.
 template <typename T> using Wrapping = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
-template <typename T> constexpr bool isFloating = std::is_floating_point_v<T>;
 
 struct Negate {
   template <typename T> static HWY_INLINE T apply(T a) {
@@ -88,22 +87,11 @@ struct Divide {
       return b == 0 ? T{0} : (b == -1 ? Negate::apply(a) : a / b);
   }
 };
-struct Remainder {
-  template <typename T> static HWY_INLINE T apply(T a, T b) {
-    if constexpr (isFloating<T>)
-      return std::fmod(a, b);
-    else
-      return b == 0 || b == -1 ? T{0} : a % b;
-  }
-};
 struct Maximum {
   template <typename T> static HWY_INLINE T apply(T a, T b) { return a > b || a != a ? a : b; }
 };
 struct Minimum {
   template <typename T> static HWY_INLINE T apply(T a, T b) { return a < b || a != a ? a : b; }
-};
-struct Power {
-  template <typename T> static HWY_INLINE T apply(T a, T b) { return std::pow(a, b); }
 };
 struct And {
   template <typename T> static HWY_INLINE T apply(T a, T b) { return a & b; }
@@ -123,24 +111,6 @@ struct Less {
 struct LessEqual {
   template <typename T> static HWY_INLINE int32_t apply(T a, T b) { return a <= b; }
 };
-
-/// Functions of float32 vectors, with the C function that serves float64.
-#define WEFT_VECTOR_FUNCTION(Name, vectorFunction, scalarFunction)                                           \
-  struct Name {                                                                                              \
-    template <class D, class V> static HWY_INLINE V apply(D d, V x) { return vectorFunction; }               \
-    static HWY_INLINE double scalar(double x) { return scalarFunction; }                                     \
-  };
-WEFT_VECTOR_FUNCTION(Exp, vectorExp(d, x), std::exp(x))
-WEFT_VECTOR_FUNCTION(Log, vectorLog(d, x), std::log(x))
-WEFT_VECTOR_FUNCTION(Sqrt, hn::Sqrt(x), std::sqrt(x))
-WEFT_VECTOR_FUNCTION(Rsqrt, hn::Div(hn::Set(d, 1.0f), hn::Sqrt(x)), 1.0 / std::sqrt(x))
-WEFT_VECTOR_FUNCTION(Tanh, vectorTanh(d, x), std::tanh(x))
-WEFT_VECTOR_FUNCTION(Sigmoid, vectorSigmoid(d, x), 1.0 / (1.0 + std::exp(-x)))
-WEFT_VECTOR_FUNCTION(Sin, vectorSin(d, x), std::sin(x))
-WEFT_VECTOR_FUNCTION(Cos, vectorCos(d, x), std::cos(x))
-WEFT_VECTOR_FUNCTION(Erf, vectorErf(d, x), std::erf(x))
-WEFT_VECTOR_FUNCTION(Floor, hn::Floor(x), std::floor(x))
-#undef WEFT_VECTOR_FUNCTION
 
 // The rounding of a result register to its type.
 struct AsIs {
@@ -219,30 +189,7 @@ void functionLoopF64(void *result, const void *a, const void *, const void *, in
     out[i] = Op::scalar(in[i]);
 }
 
-// Casts. The double that a bf16 or f16 is rounded from a second time must not have been rounded to even
-// before: the first rounding is to odd.
-HWY_INLINE float roundToOdd(double x) {
-  float rounded = static_cast<float>(x);
-  if (static_cast<double>(rounded) == x || rounded - rounded != 0)
-    return rounded;
-  uint32_t bits = std::bit_cast<uint32_t>(rounded);
-  if ((bits & 1u) != 0)
-    return rounded;
-  // Even and inexact: the neighbor on the other side of x is odd. Magnitudes order like their bits.
-  bool tooLarge = std::fabs(static_cast<double>(rounded)) > std::fabs(x);
-  return std::bit_cast<float>(tooLarge ? bits - 1 : bits + 1);
-}
-/// Sign and the upper 53 bits of an integer, its lower bits folded into the last one.
-HWY_INLINE double roundToOdd(int64_t x) {
-  uint64_t magnitude = x < 0 ? uint64_t{0} - static_cast<uint64_t>(x) : static_cast<uint64_t>(x);
-  if (magnitude >> 53) {
-    uint64_t folded = (magnitude & 0x7FFu) != 0 ? 0x800u : 0u;
-    magnitude = (magnitude & ~uint64_t{0x7FFu}) | folded;
-  }
-  double value = static_cast<double>(magnitude);
-  return x < 0 ? -value : value;
-}
-
+// Casts.
 template <typename From, typename To> HWY_INLINE To castElement(From x) {
   if constexpr (isFloating<From> && !isFloating<To>) {
     constexpr From kLow = static_cast<From>(std::numeric_limits<To>::min());

@@ -73,7 +73,7 @@ bool takesCall(const KernelCall &call) {
   return instructionSetInUse() ? createKernel(call).ok() : hasKernel(call);
 }
 
-absl::StatusOr<std::unique_ptr<Kernel>> createKernel(const KernelCall &call) {
+absl::StatusOr<std::unique_ptr<Kernel>> createKernel(const KernelCall &call, GeneratedFunction *function) {
   if (!instructionSetInUse())
     return absl::FailedPreconditionError("kernels were asked for before useInstructionSet()");
   const KernelRow *row = findRow(call.name);
@@ -83,7 +83,7 @@ absl::StatusOr<std::unique_ptr<Kernel>> createKernel(const KernelCall &call) {
     return status;
   if (absl::Status status = checkShapes(call, call.results, "result"); !status.ok())
     return status;
-  return row->create(call);
+  return function != nullptr ? createGenerated(call, *function) : row->create(call);
 }
 
 } // namespace weft::cpu

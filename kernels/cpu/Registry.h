@@ -31,6 +31,7 @@ std::span<const KernelRow> kernelTable();
 std::optional<InstructionSet> instructionSetInUse();
 
 KernelOrError createElementwise(const KernelCall &call);
+KernelOrError createGenerated(const KernelCall &call, GeneratedFunction &function);
 KernelOrError createEinsum(const KernelCall &call);
 KernelOrError createReduce(const KernelCall &call);
 KernelOrError createCumulativeSum(const KernelCall &call);

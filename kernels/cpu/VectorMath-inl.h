@@ -58,7 +58,7 @@ template <class D, class V = hn::Vec<D>> HWY_INLINE V vectorSigmoid(D d, V x) {
   return hn::Div(one, hn::Add(one, vectorExp(d, hn::Neg(x))));
 }
 
-/// A function of single lanes for the rare vectors that hold an argument beyond `V fast(d, x)`'s range.
+/// A function of single lanes, for the rare vectors with a lane beyond the range of the fast way.
 template <class D, class V = hn::Vec<D>> HWY_NOINLINE V laneByLane(D d, V x, float (*function)(float)) {
   HWY_ALIGN float lanes[hn::MaxLanes(d)];
   hn::Store(x, d, lanes);
@@ -69,17 +69,22 @@ template <class D, class V = hn::Vec<D>> HWY_NOINLINE V laneByLane(D d, V x, flo
 inline float sinOfLane(float x) { return std::sin(x); }
 inline float cosOfLane(float x) { return std::cos(x); }
 
+/// Which lanes the fast way serves: not NaN and not infinity. The bits of a lane are its own affair, whatever
+/// the others of its vector hold: who forms the vectors may form others.
+template <class D, class V = hn::Vec<D>> HWY_INLINE hn::Mask<D> isWithinTrigonometricRange(D d, V x) {
+  return hn::Le(hn::Abs(x), hn::Set(d, 30000.0f));
+}
+
 template <class D, class V = hn::Vec<D>> HWY_INLINE V vectorSin(D d, V x) {
-  // Written so that NaN and infinity take the slow way too.
-  if (!hn::AllTrue(d, hn::Le(hn::Abs(x), hn::Set(d, 30000.0f))))
-    return laneByLane(d, x, sinOfLane);
-  return hn::Sin(d, x);
+  const hn::Mask<D> fast = isWithinTrigonometricRange(d, x);
+  V result = hn::Sin(d, hn::IfThenElseZero(fast, x));
+  return hn::AllTrue(d, fast) ? result : hn::IfThenElse(fast, result, laneByLane(d, x, sinOfLane));
 }
 
 template <class D, class V = hn::Vec<D>> HWY_INLINE V vectorCos(D d, V x) {
-  if (!hn::AllTrue(d, hn::Le(hn::Abs(x), hn::Set(d, 30000.0f))))
-    return laneByLane(d, x, cosOfLane);
-  return hn::Cos(d, x);
+  const hn::Mask<D> fast = isWithinTrigonometricRange(d, x);
+  V result = hn::Cos(d, hn::IfThenElseZero(fast, x));
+  return hn::AllTrue(d, fast) ? result : hn::IfThenElse(fast, result, laneByLane(d, x, cosOfLane));
 }
 
 /// erf(x): x P(x^2) up to 1, then 1 - e^(-x^2) Q(1/x^2)/x with one Q below and one above 2 (the polynomials

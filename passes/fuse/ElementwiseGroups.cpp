@@ -232,7 +232,7 @@ private:
 
 class Grouper {
 public:
-  explicit Grouper(Block &block) : block(block) {}
+  Grouper(Block &block, size_t most, ApartCounts &apart) : block(block), most(most), apart(apart) {}
 
   void run() {
     for (Operation &op : block)
@@ -245,7 +245,7 @@ public:
 private:
   struct Group {
     SmallVector<Operation *> members; ///< in block order
-    bool open = true;
+    std::string closedBy;             ///< the op outside that reads a value; empty while the group is open
   };
 
   void visit(Operation *op) {
@@ -255,20 +255,28 @@ private:
                           (isa<nn::BroadcastOp>(op) && llvm::all_of(op->getUsers(), isElementwise));
       if (!readsNothing)
         for (Value operand : op->getOperands())
-          close(operand);
+          close(operand, op);
       return;
     }
     SmallVector<size_t> joined;
     size_t instructions = 1;
     for (Value operand : op->getOperands()) {
       auto found = groupOf.find(operand.getDefiningOp());
-      if (found == groupOf.end() || llvm::is_contained(joined, found->second))
+      if (found == groupOf.end()) {
+        // Through a broadcast.
+        if (groupOf.contains(accessOf(operand).source.getDefiningOp()))
+          ++apart["another shape"];
+        continue;
+      }
+      if (llvm::is_contained(joined, found->second))
         continue;
       const Group &group = groups[found->second];
-      if (group.open && sameShape(group, op) && instructions + group.members.size() <= kMaximumInstructions) {
-        joined.push_back(found->second);
-        instructions += group.members.size();
+      if (std::string reason = reasonApart(group, op, instructions); !reason.empty()) {
+        ++apart[reason];
+        continue;
       }
+      joined.push_back(found->second);
+      instructions += group.members.size();
     }
     size_t target = joined.empty() ? newGroup() : joined.front();
     for (size_t other : ArrayRef<size_t>(joined).drop_front(joined.empty() ? 0 : 1))
@@ -278,8 +286,19 @@ private:
     for (Value operand : op->getOperands()) {
       Operation *definition = accessOf(operand).source.getDefiningOp();
       if (auto found = groupOf.find(definition); found != groupOf.end() && found->second != target)
-        groups[found->second].open = false;
+        groups[found->second].closedBy = "another region";
     }
+  }
+
+  /// Why an op does not join a group that defines one of its operands; empty when it does.
+  std::string reasonApart(const Group &group, Operation *op, size_t instructions) const {
+    if (!sameShape(group, op))
+      return "another shape";
+    if (!group.closedBy.empty())
+      return group.closedBy + " reads in between";
+    if (instructions + group.members.size() > most)
+      return "more than " + std::to_string(most) + (most == 1 ? " instruction" : " instructions");
+    return "";
   }
 
   size_t newGroup() {
@@ -295,9 +314,13 @@ private:
     llvm::sort(groups[target].members, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
   }
 
-  void close(Value operand) {
-    if (auto found = groupOf.find(operand.getDefiningOp()); found != groupOf.end())
-      groups[found->second].open = false;
+  void close(Value operand, Operation *reader) {
+    auto found = groupOf.find(operand.getDefiningOp());
+    if (found == groupOf.end() || !groups[found->second].closedBy.empty())
+      return;
+    auto launch = dyn_cast<sched::LaunchOp>(reader);
+    groups[found->second].closedBy =
+        launch ? launch.getKernel().str() : reader->getName().stripDialect().str();
   }
 
   static bool sameShape(const Group &group, Operation *op) {
@@ -306,6 +329,8 @@ private:
   }
 
   Block &block;
+  size_t most; ///< instructions of a region
+  ApartCounts &apart;
   SmallVector<Group> groups;
   llvm::DenseMap<Operation *, size_t> groupOf;
 };
@@ -313,6 +338,8 @@ private:
 
 bool isElementwise(Operation *op) { return opcodeOf(op).has_value(); }
 
-void groupElementwise(Block &block) { Grouper(block).run(); }
+void groupElementwise(Block &block, bool regions, ApartCounts &apart) {
+  Grouper(block, regions ? kMaximumInstructions : 1, apart).run();
+}
 
 } // namespace weft

@@ -31,8 +31,8 @@ using CompositeCounts = std::map<std::string, std::pair<int64_t, int64_t>>;
 
 class ActionFuser {
 public:
-  ActionFuser(sched::ActionOp action, CompositeCounts &counts)
-      : block(action.getBody().front()), counts(counts) {}
+  ActionFuser(sched::ActionOp action, bool regions, CompositeCounts &counts, ApartCounts &apart)
+      : block(action.getBody().front()), regions(regions), counts(counts), apart(apart) {}
 
   LogicalResult run() {
     moveStoresToEnd();
@@ -47,7 +47,7 @@ public:
     roundConstants();
     removeIdentities();
     eraseUnused();
-    groupElementwise(block);
+    groupElementwise(block, regions, apart);
     eraseUnused();
     return launchRest();
   }
@@ -174,7 +174,9 @@ private:
   }
 
   Block &block;
+  bool regions;
   CompositeCounts &counts;
+  ApartCounts &apart;
 };
 
 class FusePass : public impl::FuseBase<FusePass> {
@@ -184,8 +186,10 @@ public:
     if (failed(erasePlacements(getOperation(), staged)))
       return signalPassFailure();
     CompositeCounts counts;
+    ApartCounts apart;
     auto result = getOperation().walk([&](sched::ActionOp action) {
-      return failed(ActionFuser(action, counts).run()) ? WalkResult::interrupt() : WalkResult::advance();
+      return failed(ActionFuser(action, regions, counts, apart).run()) ? WalkResult::interrupt()
+                                                                       : WalkResult::advance();
     });
     if (result.wasInterrupted())
       return signalPassFailure();
@@ -194,6 +198,11 @@ public:
     for (const auto &[name, count] : counts)
       rows.push_back(builder.getNamedAttr(name, builder.getDenseI64ArrayAttr({count.first, count.second})));
     getOperation()->setAttr("weft.composites", builder.getDictionaryAttr(rows));
+    rows.clear();
+    for (const auto &[reason, count] : apart)
+      rows.push_back(builder.getNamedAttr(reason, builder.getI64IntegerAttr(count)));
+    if (!rows.empty())
+      getOperation()->setAttr("weft.apart", builder.getDictionaryAttr(rows));
   }
 };
 } // namespace

@@ -5,6 +5,9 @@
 #include "mlir/IR/Block.h"
 #include "mlir/Pass/Pass.h"
 
+#include <map>
+#include <string>
+
 namespace weft {
 #define GEN_PASS_DECL
 #include "passes/fuse/Passes.h.inc"
@@ -14,8 +17,12 @@ namespace weft {
 /// True for the nn ops that an element-wise program can compute.
 bool isElementwise(mlir::Operation *op);
 
-/// Replaces regions of element-wise ops of one shape in `block` by launches of `elementwise`.
-void groupElementwise(mlir::Block &block);
+/// Why element-wise ops stayed apart from the region that computes one of their operands, and how often.
+using ApartCounts = std::map<std::string, int64_t>;
+
+/// Replaces regions of element-wise ops of one shape in `block` by launches of `elementwise`; without
+/// `regions` each op by its own.
+void groupElementwise(mlir::Block &block, bool regions, ApartCounts &apart);
 
 /// Replaces each linear_cross_entropy_backward whose cotangents do not depend on its forward by one launch
 /// that computes both.

@@ -7,7 +7,8 @@ def Fuse : Pass<"weft-fuse", "::mlir::ModuleOp"> {
     head's forward and backward become one pass over the logits where the cotangent allows. Regions of element-wise,
     broadcast, select, compare and cast ops of one shape become one `elementwise` launch. No bit changes: a fused region
     rounds exactly where its ops do. A cast of a float splat is a constant of its type. What became of each composite is
-    recorded in the module attribute `weft.composites`.
+    recorded in the module attribute `weft.composites`, and in `weft.apart` why element-wise ops did not join the region that
+    computes one of their operands, and how often.
 
     Before and after:
     ```mlir
@@ -21,6 +22,7 @@ def Fuse : Pass<"weft-fuse", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::weft::nn::NnDialect", "::weft::sched::SchedDialect"];
   let options = [
-    Option<"staged", "staged", "bool", "false", "collectives say for how many ranks they need memory for what other processes send">
+    Option<"staged", "staged", "bool", "false", "collectives say for how many ranks they need memory for what other processes send">,
+    Option<"regions", "regions", "bool", "true", "element-wise ops of one shape become one launch; false: each one of its own">
   ];
 }

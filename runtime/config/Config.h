@@ -329,6 +329,7 @@ struct TrainConfig {
 enum class DeviceKind : int { Cpu };
 enum class CommKind : int { Auto, Local, Mpi };
 enum class InstructionSetChoice : int { Auto, Avx2, Avx512, Avx512Bf16 };
+enum class FusionKind : int { Generated, Blocks, Off };
 
 /// Seconds that a rank waits in one collective before it takes those that have not come for lost.
 struct TimeoutConfig {
@@ -353,6 +354,8 @@ struct LaunchConfig {
   /// Bytes of each rank, wherever it is; unset: its share of memoryLimit.
   std::optional<int64_t> memoryPerRank;
   InstructionSetChoice instructionSet = InstructionSetChoice::Auto;
+  /// How element-wise operations run. No bit depends on it.
+  FusionKind fusion = FusionKind::Generated;
   TimeoutConfig timeout;
 
   bool operator==(const LaunchConfig &) const = default;

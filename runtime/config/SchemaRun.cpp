@@ -63,6 +63,13 @@ static void addLaunchKeys(std::vector<Key> &keys) {
                      .choice("avx512", "512-bit vectors")
                      .choice("avx512_bf16", "512-bit vectors and bfloat16 products")
                      .mayChange("bits differ from an unchanged run"));
+  keys.push_back(
+      Key("launch.fusion", fieldOf<&Config::launch, &Launch::fusion>(),
+          "How element-wise operations run. No bit depends on it.")
+          .choice("generated", "regions of them as machine code, written for the instruction set")
+          .choice("blocks", "the same regions operation by operation, on blocks that stay in the cache")
+          .choice("off", "each by itself")
+          .mayChange());
   auto addTimeout = [&](const std::string &phase, FieldBinding binding, std::string doc) {
     constexpr double least = 0.1, week = 604800;
     keys.push_back(Key("launch.timeout." + phase, binding, std::move(doc))

@@ -1,5 +1,6 @@
 #include "runtime/device/CpuDevice.h"
 #include "runtime/device/CpuStream.h"
+#include "runtime/object/LoadedObject.h"
 
 #include "absl/strings/str_cat.h"
 
@@ -27,6 +28,12 @@ private:
   uint64_t size;
 };
 
+class CpuCode : public DeviceCode {
+public:
+  explicit CpuCode(std::shared_ptr<const LoadedObject> object) : object(std::move(object)) {}
+  const std::shared_ptr<const LoadedObject> object;
+};
+
 class CpuDevice : public Device {
 public:
   explicit CpuDevice(CpuDeviceOptions options) : options(std::move(options)) {}
@@ -51,8 +58,24 @@ public:
   absl::StatusOr<std::unique_ptr<Stream>> createStream() override {
     return std::make_unique<CpuStream>(options.threads);
   }
-  absl::StatusOr<std::unique_ptr<Kernel>> createKernel(const KernelCall &call) override {
-    return options.kernels(call);
+  absl::StatusOr<std::unique_ptr<DeviceCode>> loadCode(std::string_view object) override {
+    absl::StatusOr<std::shared_ptr<const LoadedObject>> loaded = LoadedObject::load(object);
+    if (!loaded.ok())
+      return loaded.status();
+    return std::make_unique<CpuCode>(*std::move(loaded));
+  }
+  absl::StatusOr<std::unique_ptr<Kernel>> createKernel(const KernelCall &call,
+                                                       const DeviceCode *code) override {
+    if (!call.has(kSymbolAttribute))
+      return options.kernels(call, nullptr);
+    const std::string symbol = call.textOr(kSymbolAttribute, "");
+    GeneratedFunction *function =
+        code == nullptr ? nullptr : static_cast<const CpuCode *>(code)->object->find(symbol);
+    if (function == nullptr)
+      return absl::InvalidArgumentError(
+          absl::StrCat("cpu: kernel ", call.name, " names the function '", symbol, "', which ",
+                       code == nullptr ? "no loaded object defines" : "the loaded object does not define"));
+    return options.kernels(call, function);
   }
 
 private:

@@ -7,13 +7,16 @@
 #ifndef WEFT_RUNTIME_DEVICE_CPUDEVICE_H
 #define WEFT_RUNTIME_DEVICE_CPUDEVICE_H
 
+#include "kernels/common/GeneratedKernel.h"
 #include "runtime/device/Device.h"
 
 #include <functional>
 
 namespace weft {
 
-using KernelFactory = std::function<absl::StatusOr<std::unique_ptr<Kernel>>(const KernelCall &)>;
+/// The kernel of a call; the function is that of a call that names a symbol, null for any other.
+using KernelFactory =
+    std::function<absl::StatusOr<std::unique_ptr<Kernel>>(const KernelCall &, GeneratedFunction *)>;
 
 struct CpuDeviceOptions {
   std::string instructionSet;

@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace weft {
 
@@ -73,6 +74,12 @@ public:
   virtual absl::Status synchronize() = 0;
 };
 
+/// Machine code that a device has taken in for generated kernels, which it outlives.
+class DeviceCode {
+public:
+  virtual ~DeviceCode() = default;
+};
+
 class Device {
 public:
   virtual ~Device() = default;
@@ -86,9 +93,13 @@ public:
   virtual absl::StatusOr<std::unique_ptr<Memory>> allocate(uint64_t bytes) = 0;
   virtual absl::StatusOr<std::unique_ptr<Event>> createEvent() = 0;
   virtual absl::StatusOr<std::unique_ptr<Stream>> createStream() = 0;
-  /// InvalidArgument when the call does not fit the kernel's signature, Unimplemented when there is no such
-  /// kernel.
-  virtual absl::StatusOr<std::unique_ptr<Kernel>> createKernel(const KernelCall &call) = 0;
+  /// Takes in an executable's object (executable KernelObject). InvalidArgument when it is none that the
+  /// device takes, FailedPrecondition when the system does not let it.
+  virtual absl::StatusOr<std::unique_ptr<DeviceCode>> loadCode(std::string_view object) = 0;
+  /// A call that names a symbol needs the code that defines it. InvalidArgument when the code does not, or
+  /// the call does not fit the kernel's signature; Unimplemented when there is no such kernel.
+  virtual absl::StatusOr<std::unique_ptr<Kernel>> createKernel(const KernelCall &call,
+                                                               const DeviceCode *code) = 0;
 };
 
 } // namespace weft

@@ -139,6 +139,7 @@ private:
   const RankContext *rank = nullptr;
   std::vector<uint64_t> starts; ///< of the bases in the arena
   std::unique_ptr<Memory> arena;
+  std::unique_ptr<DeviceCode> code;             ///< of generated kernels; null without any
   std::vector<std::unique_ptr<Kernel>> kernels; ///< as Executable::kernels
   std::vector<PreparedProgram> programs;        ///< as Executable::programs
   absl::flat_hash_map<std::string, size_t> variableIndices;

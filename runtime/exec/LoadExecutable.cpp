@@ -114,10 +114,17 @@ absl::Status Executor::load(Device &device) {
 }
 
 absl::Status Executor::createKernels(Device &device) {
+  if (!loaded.object.none()) {
+    absl::StatusOr<std::unique_ptr<DeviceCode>> taken = device.loadCode(loaded.object.bytes.str());
+    if (!taken.ok())
+      return taken.status();
+    code = *std::move(taken);
+  }
   for (size_t i = 0; i < loaded.kernels.size(); ++i) {
     const KernelEntry &entry = loaded.kernels[i];
-    absl::StatusOr<std::unique_ptr<Kernel>> kernel =
-        isRankKernel(entry.call.name) ? createRankKernel(entry.call, rank) : device.createKernel(entry.call);
+    absl::StatusOr<std::unique_ptr<Kernel>> kernel = isRankKernel(entry.call.name)
+                                                         ? createRankKernel(entry.call, rank)
+                                                         : device.createKernel(entry.call, code.get());
     if (!kernel.ok())
       return absl::Status(kernel.status().code(),
                           absl::StrCat("kernel ", i, " ", entry.call.str(), ": ", kernel.status().message()));

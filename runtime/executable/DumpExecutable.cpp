@@ -1,5 +1,6 @@
 #include "runtime/executable/Dump.h"
 #include "runtime/executable/Parts.h"
+#include "runtime/object/ObjectFile.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -30,6 +31,7 @@ public:
                     executable.target.instructionSet, ", ", executable.target.threads, " threads\n",
                     "config ", executable.config.str().size(), " bytes, tokenizer ",
                     executable.tokenizer.str().size(), " bytes\n");
+    dumpObject();
     dumpMesh();
     return std::move(out);
   }
@@ -78,6 +80,15 @@ private:
     for (const DimensionSplit &split : placement.dimensions)
       absl::StrAppend(&text, split.zigzag ? " zigzag " : " ", axisNames(split.axes));
     return text;
+  }
+
+  void dumpObject() {
+    const KernelObject &object = executable.object;
+    if (object.none())
+      return;
+    const size_t functions = readObject(object.bytes.str())->size();
+    absl::StrAppend(&out, "object ", object.target, ", ", object.bytes.str().size(), " bytes, ", functions,
+                    functions == 1 ? " function\n" : " functions\n");
   }
 
   void dumpMesh() {

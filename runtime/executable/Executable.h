@@ -236,10 +236,22 @@ struct Target {
   bool operator==(const Target &) const = default;
 };
 
+/// Machine code of the kernel calls that name a `symbol`: a shared object (runtime/object), one for all
+/// parts, so that equal kernels are in it once.
+struct KernelObject {
+  std::string target; ///< what it was generated for: see ObjectTarget.h
+  SharedText bytes;
+
+  /// Whether there is none.
+  bool none() const { return *this == KernelObject(); }
+  bool operator==(const KernelObject &) const = default;
+};
+
 struct Executable {
   // The same in all parts of a job.
   std::string weftVersion; ///< of the compiler that wrote it
   Target target;
+  KernelObject object;  ///< none when no kernel names a symbol
   Mesh mesh;            ///< of the ranks that run it together, all from this one file
   SharedText config;    ///< the resolved config, YAML
   SharedText tokenizer; ///< opaque here: what runtime/tokenizer reads; may be empty

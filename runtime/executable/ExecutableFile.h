@@ -3,10 +3,10 @@
 // A file holds the parts of one job: one executable for each place along the pipeline (Parts.h).
 // The file is: a header of kHeaderBytes (magic, format version, the writer's weft version, where the
 // structure is, and checksums), the structure (FlatBuffers, ExecutableFormat.fbs), then the blobs (config,
-// tokenizer, constants) at 64-byte aligned 64-bit offsets, each with its XXH64. Equal executables give equal
-// bytes; no time or path is stored. Whatever is read has passed verify(): a damaged, truncated, foreign or
-// hostile file gives an error that names the file, what is wrong and the command that writes it again; it
-// costs time and memory linear in its size.
+// tokenizer, object, constants) at 64-byte aligned 64-bit offsets, each with its XXH64. Equal executables
+// give equal bytes; no time or path is stored. Whatever is read has passed verify(): a damaged, truncated,
+// foreign or hostile file gives an error that names the file, what is wrong and the command that writes it
+// again; it costs time and memory linear in its size.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_EXECUTABLE_EXECUTABLEFILE_H
@@ -25,8 +25,8 @@ namespace weft {
 
 /// Raised when the meaning of the format changes. This build reads versions 1 to kFormatVersion. A file is of
 /// the lowest version whose readers see all of it: of 2 if it has several parts, or bases within others; of 3
-/// if it has a snapshot.
-inline constexpr uint32_t kFormatVersion = 3;
+/// if it has a snapshot; of 4 if it has an object of generated kernels.
+inline constexpr uint32_t kFormatVersion = 4;
 
 /// The bytes of a file that holds the parts of a job. Fails as verify() does: what cannot be run is not
 /// written either. ResourceExhausted when the structure would pass FlatBuffers' 2^31 - 1 bytes.

@@ -47,6 +47,9 @@ absl::StatusOr<uint64_t> checkedBytes(const TensorType &type);
 /// Checks that `range` is aligned and ends inside its base, or inside one slot of it where `inSlot`.
 absl::Status checkRange(const MemoryPlan &plan, const Range &range, bool inSlot);
 
+/// Checks the object of generated kernels, and that it defines what the kernels of this part name.
+absl::Status verifyObject(const Executable &executable);
+
 /// Checks names and sizes of axes, the number of ranks, and the axes of roles.
 absl::Status verifyMesh(const Mesh &mesh);
 

@@ -256,6 +256,13 @@ absl::StatusOr<std::vector<Executable>> Unpacker::unpack(const format::Executabl
     return status;
   common.config = std::move(config);
   common.tokenizer = std::move(tokenizer);
+  if (from.object() != nullptr) {
+    std::string object;
+    if (absl::Status status = readBlob(*from.object()->bytes(), "the object of generated kernels", object);
+        !status.ok())
+      return status;
+    common.object = {text(from.object()->target()), std::move(object)};
+  }
   const uint32_t further = from.further_parts() == nullptr ? 0 : from.further_parts()->size();
   if (further * bytesOf(common.mesh) > kMostMeshBytes * structureBytes)
     return absl::InvalidArgumentError(absl::StrCat("its mesh is too large for ", further, " further parts"));

@@ -1,12 +1,13 @@
 //===- Verify.h - Whether an executable may be run ------------------------===//
 //
-// An executable that passes verify() touches no byte outside its memory plan, whatever its commands are:
+// An executable that passes verify() touches no byte outside its memory plan, whatever its commands are, as
+// long as the machine code of its generated kernels, if it has any, does what it should:
 // every index is in range, every reference is aligned and ends inside its base (or slot), no size overflows,
 // no command writes constants or inputs, results and workspaces of a command are disjoint, every action is
 // scheduled, and per-microbatch actions take the microbatches in ascending order, each once. The mesh is one,
-// types of variables and inputs are those of a rank's part of their placements, and kernels name axes that
-// there are. What needs the device's kernels (workspace sizes, operands that alias results) or a rank
-// (collectives' shapes) is checked by Executor::create.
+// types of variables and inputs are those of a rank's part of their placements, and kernels name axes
+// and generated functions that there are. What needs the device's kernels (workspace sizes, operands that
+// alias results) or a rank (collectives' shapes) is checked by Executor::create.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_EXECUTABLE_VERIFY_H

@@ -298,6 +298,8 @@ absl::Status verify(const Executable &executable) {
       return bytes.status();
     kernelBytes.push_back(*std::move(bytes));
   }
+  if (absl::Status status = verifyObject(executable); !status.ok())
+    return status;
   absl::flat_hash_set<std::string> names;
   for (const Program &program : executable.programs) {
     if (program.name.empty() || program.name.size() > 255 || !names.insert(program.name).second)

@@ -23,6 +23,7 @@ absl::Status verifyCommon(const std::vector<Executable> &parts) {
     const Executable &other = parts[part];
     const char *differs = other.weftVersion != first.weftVersion ? "weft version"
                           : other.target != first.target         ? "target"
+                          : other.object != first.object         ? "object of generated kernels"
                           : other.mesh != first.mesh             ? "mesh"
                           : other.config != first.config         ? "config"
                           : other.tokenizer != first.tokenizer   ? "tokenizer"

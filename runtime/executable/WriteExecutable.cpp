@@ -216,10 +216,15 @@ void buildStructure(FlatBufferBuilder &builder, const std::vector<Executable> &p
   Offset<flatbuffers::Vector<Offset<format::Part>>> furtherParts;
   if (!further.empty())
     furtherParts = builder.CreateVector(further);
+  Offset<format::Object> object;
+  if (!common.object.none()) {
+    const format::Blob bytes = blobs.add(common.object.bytes.str());
+    object = format::CreateObject(builder, builder.CreateString(common.object.target), &bytes);
+  }
   builder.Finish(format::CreateExecutable(builder, version, instructionSet, common.target.threads, &config,
                                           &tokenizer, first.bases, first.rows, first.variables, first.kernels,
                                           first.locations, first.programs, axes, roles, furtherParts,
-                                          first.caches));
+                                          first.caches, object));
 }
 
 constexpr uint64_t kTable =
@@ -272,7 +277,8 @@ uint64_t partBound(const Executable &executable) {
 /// get there.
 uint64_t structureBound(const std::vector<Executable> &parts) {
   const Executable &common = parts.front();
-  uint64_t bytes = 1024 + common.weftVersion.size() + common.target.instructionSet.size();
+  uint64_t bytes = 1024 + common.weftVersion.size() + common.target.instructionSet.size() + kTable +
+                   common.object.target.size();
   for (const MeshAxis &axis : common.mesh.axes)
     bytes += kTable + axis.name.size();
   for (const MeshRole &role : common.mesh.roles)
@@ -284,7 +290,9 @@ uint64_t structureBound(const std::vector<Executable> &parts) {
 
 /// The first format version whose builds read all of it.
 uint32_t versionOf(const std::vector<Executable> &parts) {
-  constexpr uint32_t first = 1, withParts = 2, withSnapshots = 3;
+  constexpr uint32_t first = 1, withParts = 2, withSnapshots = 3, withObject = 4;
+  if (!parts.front().object.none())
+    return withObject;
   uint32_t version = parts.size() == 1 ? first : withParts;
   for (const Executable &part : parts)
     for (const MemoryBase &base : part.memory.bases)

@@ -23,14 +23,17 @@ namespace weft {
 ///   6 (P - E) + 12 H D (K1 + ... + KL)
 ///
 /// P: trainable elements in matrices, biases not counted; E: those that are looked up, which is no product:
-/// the token embedding unless it is also the output layer. The second term is attention in H heads of D: two
-/// products of 2 H D operations with each key that a query sees, three times for forward and backward. K is
-/// their average in a layer: T/2 of T tokens under the causal mask, W - W^2 / 2T in a window of W. None for a
-/// program written by hand: its attention is not known.
+/// learned positions, and the token embedding unless it is also the output layer. The second term is
+/// attention in H heads of D: two products of 2 H D operations with each key that a query sees, three times
+/// for forward and backward. K is their average in a layer: T/2 of T tokens under the causal mask, W - W^2 /
+/// 2T in a window of W. None for a program written by hand: its attention is not known.
 std::optional<double> modelFlopsPerToken(const Config &config, const std::vector<Executable> &parts);
 
-/// The best rate, in operations per second, of a 384^3 product in the type of the recipe's products, over
-/// about a quarter of a second.
+/// The best rate, in operations per second, of a size^3 product of operands of `type`, over about `seconds`,
+/// and of at least two.
+absl::StatusOr<double> measureProductFlops(Device &device, DType type, int64_t size, double seconds);
+
+/// That of a 384^3 product in the type of the recipe's products, over about a quarter of a second.
 absl::StatusOr<double> measurePeakFlops(Device &device, PrecisionRecipe recipe);
 
 } // namespace weft

@@ -1,9 +1,10 @@
 """benchmarks/run.sh: starts one registered benchmark and holds its figures against benchmarks/bounds.yaml.
 
 A benchmark is an executable file benchmarks/run.d/NAME that takes --rows FILE [--quick] [--no-peers] [--sabotage NAME],
-prints what it measures, and writes [{"name": ..., "value": ...}] to FILE. bounds.yaml says for each name `at_least` or
-`at_most`, and `peer: true` where the figure is a ratio to a peer (left out with --no-peers). A bound without a figure is
-a failure; a figure without a bound is shown.
+prints what it measures, and writes [{"name": ..., "value": ...}] to FILE. One that measures several models also takes --model
+NAME, more than once, and its figures are named MODEL.FIGURE. bounds.yaml says for each name `at_least` or `at_most`,
+`peer: true` where the figure is a ratio to a peer (left out with --no-peers), and `if_measured: true` where not every machine
+has it. Any other bound without a figure, of the models that were asked for, is a failure; a figure without a bound is shown.
 """
 
 import argparse
@@ -25,6 +26,8 @@ def parse(arguments, names):
     parser = argparse.ArgumentParser(prog="benchmarks/run.sh", description="Measurements held against their bounds.")
     parser.add_argument("name", metavar="NAME", choices=names, help="one of: " + (", ".join(names) or "none is registered yet"))
     parser.add_argument("--json", metavar="FILE", help="write [{name, value, bound, passed}] there")
+    parser.add_argument("--model", metavar="NAME", action="append", help="of several models this one; may be repeated")
+    parser.add_argument("--bf16", action="store_true", help="bfloat16 too, where the processor has no instructions for it")
     parser.add_argument("--quick", action="store_true", help="fewer repetitions")
     parser.add_argument("--no-peers", action="store_true", help="measure weft alone; ratios to peers are left out")
     parser.add_argument("--sabotage", metavar="NAME", help="break one thing on purpose: the benchmark must then fail")
@@ -35,10 +38,16 @@ def holds(value, bound):
     return value is not None and value >= bound.get("at_least", float("-inf")) and value <= bound.get("at_most", float("inf"))
 
 
-def judge(rows, bounds, peers):
+def isWanted(name, bound, values, options):
+    if bound.get("peer") and options.no_peers or bound.get("if_measured") and name not in values:
+        return False
+    return not options.model or "." not in name or name.split(".")[0] in options.model
+
+
+def judge(rows, bounds, options):
     """[{name, value, bound, passed}] of the figures measured and the bounds that had to be."""
     values = {row["name"]: row["value"] for row in rows}
-    wanted = {name: bound for name, bound in bounds.items() if peers or not bound.get("peer")}
+    wanted = {name: bound for name, bound in bounds.items() if isWanted(name, bound, values, options)}
     judged = []
     for name in list(values) + [name for name in wanted if name not in values]:
         bound = wanted.get(name)
@@ -66,6 +75,9 @@ def main(arguments, folder=FOLDER, boundsFile=BOUNDS):
         rowsFile = os.path.join(scratch, "rows.json")
         command = [os.path.join(folder, options.name), "--rows", rowsFile]
         command += ["--quick"] * options.quick + ["--no-peers"] * options.no_peers
+        command += ["--bf16"] * options.bf16
+        for model in options.model or ():
+            command += ["--model", model]
         command += ["--sabotage", options.sabotage] if options.sabotage else []
         environment = dict(os.environ, WEFT_ROOT=ROOT, WEFT_BUILD=BUILD, PATH=os.path.join(BUILD, "bin") + os.pathsep + os.environ["PATH"])
         status, _ = stream(command, environment)
@@ -74,7 +86,7 @@ def main(arguments, folder=FOLDER, boundsFile=BOUNDS):
             return 1
         with open(rowsFile, encoding="utf-8") as file:
             rows = json.load(file)
-    judged = judge(rows, bounds, not options.no_peers)
+    judged = judge(rows, bounds, options)
     printTable(judged, bounds)
     if options.json:
         writeJson(options.json, judged)

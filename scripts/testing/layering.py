@@ -2,6 +2,7 @@
 
     tools -> compiler -> passes -> dialects         tools -> runtime -> kernels
     compiler -> runtime/config                      passes/{fuse,memory} -> kernels (signatures, workspaces)
+    compiler/codegen -> kernels/cpu: generated kernels call the functions of its vectors
     passes/emit -> runtime/executable               compiler/interpret -> kernels/reference
     passes/pipeline/schedules -> runtime/support: what a schedule asks of its shape is checked with the run file
     compiler/validate -> runtime/{exec,device,comm}: what is compiled is run
@@ -25,8 +26,9 @@ ARROWS = {
     "passes/memory": ["kernels"],
     "passes/pipeline/schedules": ["runtime/support"],
     "passes/emit": ["runtime/executable", "runtime/support"],
-    "compiler": ["passes", "dialects", "runtime/config", "runtime/executable", "runtime/support"],
-    "compiler/interpret": ["kernels/reference", "kernels/common"],
+    "compiler": ["passes", "dialects", "kernels/common", "runtime/config", "runtime/executable", "runtime/support"],
+    "compiler/codegen": ["kernels/cpu"],
+    "compiler/interpret": ["kernels/reference"],
     "compiler/validate": ["kernels", "runtime/comm", "runtime/device", "runtime/exec"],
     "tools": ["compiler", "passes", "dialects", "runtime", "kernels"],
     "tests": ["tools", "compiler", "passes", "dialects", "runtime", "kernels"],

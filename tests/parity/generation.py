@@ -12,6 +12,8 @@ import numpy
 import torch
 from transformers.generation.logits_process import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
+import models
+
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 RUN = os.path.join(FOLDER, "evaluation", "run.yaml")
 TEXT = os.path.join(os.path.dirname(os.path.dirname(FOLDER)), "LICENSE")
@@ -56,7 +58,7 @@ def evaluationGolden(exportedRun, reference, config):
     stream = torch.tensor([END_OF_DOCUMENT, *text, END_OF_DOCUMENT])
     golden = {"bytes": numpy.array([float(len(text))]), "tokens": numpy.array([float(len(stream) - 1)]), "strides": numpy.array(STRIDES, float)}
     losses = []
-    with reference.lifted(), torch.no_grad():
+    with models.lifted(config["model"]["family"]), torch.no_grad():
         model = reference.build(reference.configOf(config["model"]), weights, torch.float64, "eager")
         for stride in STRIDES:
             total = 0.0

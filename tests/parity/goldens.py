@@ -30,8 +30,8 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(FOLDER))
 sys.path.insert(0, os.path.join(ROOT, "benchmarks", "peers"))
 import generation  # noqa: E402
-import llama as reference  # noqa: E402
 import models  # noqa: E402
+import torch_model as reference  # noqa: E402
 
 BUILD = os.environ.get("WEFT_BUILD", os.path.join(ROOT, "build", "release"))
 TRAINING = os.path.join(FOLDER, "training", "run.yaml")
@@ -140,7 +140,7 @@ def trainingGolden():
     config = readConfig(TRAINING)
     batches, weights = exportedRun(TRAINING, config["train"]["steps"])
     records = []
-    with reference.lifted():
+    with models.lifted(config["model"]["family"]):
         model = reference.build(reference.configOf(config["model"]), weights, torch.float64, "eager")
         optimizer = reference.optimizerOf(model, config["optimizer"], fused=False)
         for step, (tokens, targets) in enumerate(zip(batches["tokens"], batches["targets"]), 1):

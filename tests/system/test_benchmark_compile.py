@@ -18,6 +18,7 @@ class BenchmarkCompile(SystemTest):
         self.assertTrue(rows["pipeline_peak_mib"]["passed"], rows)
         self.assertTrue(rows["pipeline_ranks_ratio"]["value"] > 0 and rows["stages_ratio"]["value"] > 0, rows)
         self.assertGreater(rows["processor_seconds"]["value"], 0)
+        self.assertTrue(rows["llama3_8b_seconds"]["passed"], rows)
         self.assertIn("differentiate", done.stdout)
 
 

@@ -1,4 +1,4 @@
-"""benchmarks/run.sh mesh: what it measures without the peer, and that a rank that sleeps is seen."""
+"""benchmarks/run.sh mesh: what it measures without the peer, and that ranks that sleep are seen."""
 
 import json
 import os
@@ -8,14 +8,15 @@ from harness import ROOT, SystemTest
 
 
 class BenchmarkMesh(SystemTest):
-    def testARunThatIsStoppedHalfOfTheTimeFallsBehindOneDevice(self):
+    def testRunsThatAreStoppedHalfOfTheTimeFallBehindOneDevice(self):
         done = self.command(os.path.join(ROOT, "benchmarks", "run.sh"), "mesh", "--quick", "--no-peers", "--sabotage", "sleep",
                             "--json", "rows.json", timeout=900)
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         rows = {row["name"]: row for row in json.loads(self.read("rows.json"))}
-        self.assertFalse(rows["one_device_ratio"]["passed"])
+        for mesh in ("data4", "tensor4", "data2_tensor2", "pipeline4"):
+            self.assertFalse(rows[f"{mesh}_ratio"]["passed"], mesh)
+            self.assertGreater(rows[f"{mesh}_peak_mib"]["value"], 0)
         self.assertTrue(rows["one_device_loss_difference"]["passed"], rows)
-        self.assertGreater(rows["weft_peak_mib"]["value"], 0)
 
 
 if __name__ == "__main__":

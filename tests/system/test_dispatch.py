@@ -86,6 +86,21 @@ class Benchmarks(DispatchTest):
     def testWithoutPeersTheirRatiosAreLeftOut(self):
         self.assertEqual(self.measure([{"name": "seconds", "value": 1}], "--no-peers")[0], 0)
 
+    def testOfSeveralModelsOnlyThoseAskedForHaveToBeMeasured(self):
+        self.register("step", f"echo \"$@\"; echo '{json.dumps([{'name': 'small.speed', 'value': 1.0}])}' >\"$2\"\n")
+        bounds = self.write("bounds.yaml", "step:\n  small.speed: {at_least: 0.9}\n  large.speed: {at_least: 0.9}\n")
+        status, printed = self.start(benchmarks.main, "step", "--model", "small", boundsFile=bounds)
+        self.assertEqual(status, 0, printed)
+        self.assertIn(" --model small", printed)
+        self.assertEqual(self.start(benchmarks.main, "step", boundsFile=bounds)[0], 1)
+        self.assertEqual(self.start(benchmarks.main, "step", "--model", "large", boundsFile=bounds)[0], 1)
+
+    def testWhatNotEveryMachineHasIsHeldWhereItWasMeasured(self):
+        bounds = self.write("bounds.yaml", "step:\n  seconds: {at_most: 2}\n  bf16: {at_least: 1.3, if_measured: true}\n")
+        for rows, expected in (({"seconds": 1}, 0), ({"seconds": 1, "bf16": 1.4}, 0), ({"seconds": 1, "bf16": 1.2}, 1)):
+            self.register("step", f"echo '{json.dumps([{'name': name, 'value': value} for name, value in rows.items()])}' >\"$2\"\n")
+            self.assertEqual(self.start(benchmarks.main, "step", boundsFile=bounds)[0], expected, rows)
+
     def testABenchmarkThatBreaksFails(self):
         self.register("step", "exit 3\n")
         self.assertEqual(self.start(benchmarks.main, "step", boundsFile=self.write("bounds.yaml", ""))[0], 1)

@@ -1,5 +1,6 @@
 #include "tools/weft-trials/CompiledProgram.h"
 
+#include "compiler/codegen/GenerateKernels.h"
 #include "kernels/reference/Bytes.h"
 #include "passes/emit/Emit.h"
 #include "passes/fuse/Fuse.h"
@@ -13,7 +14,7 @@ using namespace mlir;
 
 namespace weft::trials {
 
-FailureOr<CompiledProgram> compileFunction(ModuleOp original) {
+FailureOr<CompiledProgram> compileFunction(ModuleOp original, const std::string &instructionSet) {
   OwningOpRef<ModuleOp> module = original.clone();
   PassManager manager(module->getContext());
   manager.addPass(createSchedule());
@@ -23,6 +24,9 @@ FailureOr<CompiledProgram> compileFunction(ModuleOp original) {
     return failure();
   FailureOr<std::vector<Executable>> parts = emitExecutables(*module);
   if (failed(parts))
+    return failure();
+  parts->front().target = {instructionSet, 1};
+  if (!generateKernels(*parts).ok())
     return failure();
   CompiledProgram program{std::move(parts->front())};
   if (auto composites = (*module)->getAttrOfType<DictionaryAttr>("weft.composites"))

@@ -91,7 +91,7 @@ public:
     FailureOr<Case> item = builder.finish();
     if (failed(item))
       return report.fail("the generator's op is not valid");
-    FailureOr<CompiledProgram> program = compileFunction(*item->module);
+    FailureOr<CompiledProgram> program = compileFunction(*item->module, devices.front()->instructionSet());
     if (failed(program))
       return report.fail("cannot be compiled: " + item->text());
     if (program->kernels + program->decompositions > 0)

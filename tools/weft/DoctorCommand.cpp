@@ -11,6 +11,7 @@
 
 #include <cstdio>
 #include <memory>
+#include <utility>
 
 namespace weft {
 
@@ -19,8 +20,15 @@ void addDoctorCommand(CLI::App &app) {
       app.add_subcommand("doctor", "Say what this machine has, what is missing, and how to install it");
   auto asJson = std::make_shared<bool>(false);
   command->add_flag("--json", *asJson, "Print one JSON object instead of the table");
-  command->callback([asJson] {
+  auto measured = std::make_shared<bool>(false);
+  command->add_flag(
+      "--measure", *measured,
+      "Also measure products of matrices, by type and size: what a step can reach at most. Takes seconds");
+  command->callback([asJson, measured] {
     std::vector<Finding> findings = examineMachine();
+    if (*measured)
+      for (Finding &finding : measureProducts())
+        findings.push_back(std::move(finding));
     std::string text = *asJson ? reportJson(findings) : reportText(findings);
     std::fwrite(text.data(), 1, text.size(), stdout);
     if (!canTrain(findings))

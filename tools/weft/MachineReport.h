@@ -49,7 +49,11 @@ std::vector<Finding> examineLibraries();
 /// mpirun.
 std::vector<Finding> examinePrograms(const std::string &searchPath);
 
-/// All of the above for this machine.
+/// GFLOP/s of square products on all processors that this process may use, by type and size: measured now, by
+/// the kernel that models' products use, about half a second each.
+std::vector<Finding> measureProducts();
+
+/// All of the above for this machine but what is measured.
 std::vector<Finding> examineMachine();
 
 /// True when no required finding is missing.

@@ -26,7 +26,7 @@ protected:
   std::unique_ptr<Memory> allocate(uint64_t bytes) { return *device->allocate(bytes); }
   std::unique_ptr<Kernel> addOf(int64_t count) {
     TensorType type{DType::F32, {count}};
-    return *device->createKernel({"add", {type, type}, {type}, {}});
+    return *device->createKernel({"add", {type, type}, {type}, {}}, nullptr);
   }
 };
 
@@ -182,7 +182,7 @@ TEST_P(Conformance, SynchronizingAnEmptyStreamReturns) {
 
 TEST_P(Conformance, AnUnknownKernelIsAnError) {
   TensorType type{DType::F32, {1}};
-  EXPECT_EQ(device->createKernel({"no such", {type, type}, {type}, {}}).status().code(),
+  EXPECT_EQ(device->createKernel({"no such", {type, type}, {type}, {}}, nullptr).status().code(),
             absl::StatusCode::kUnimplemented);
 }
 

@@ -23,7 +23,7 @@ TEST(OpenDevice, OpensTheCpuForTheHighestInstructionSetOfThisMachine) {
   add.setIntegers("program",
                   {static_cast<int64_t>(ElementwiseOp::Add), static_cast<int64_t>(DType::F32), 0, 1, -1});
   add.setIntegers("outputs", {2});
-  EXPECT_EQ((*device)->createKernel(add).status(), absl::OkStatus());
+  EXPECT_EQ((*device)->createKernel(add, nullptr).status(), absl::OkStatus());
 }
 
 TEST(OpenDevice, AnInstructionSetThatThisMachineLacksIsRefusedWithThoseItRuns) {

@@ -53,7 +53,7 @@ private:
   int64_t workspace;
 };
 
-inline absl::StatusOr<std::unique_ptr<Kernel>> createTestKernel(const KernelCall &call) {
+inline absl::StatusOr<std::unique_ptr<Kernel>> createTestKernel(const KernelCall &call, GeneratedFunction *) {
   if (call.operands.size() != 2 || call.results.size() != 1)
     return absl::InvalidArgumentError("takes 2 operands and gives 1 result");
   if (call.name == "add")

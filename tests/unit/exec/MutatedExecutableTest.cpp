@@ -2,9 +2,11 @@
 #include "runtime/executable/ExecutableFile.h"
 #include "tests/fuzz/executable/ExerciseExecutable.h"
 #include "tests/unit/executable/SampleExecutable.h"
+#include "tests/unit/executable/SampleGenerated.h"
 #include "tests/unit/executable/SampleInFlight.h"
 #include "tests/unit/executable/SampleMeshExecutable.h"
 #include "tests/unit/executable/SampleParts.h"
+#include "tests/unit/object/TestObjects.h"
 
 #include <gtest/gtest.h>
 
@@ -48,6 +50,10 @@ TEST(MutatedExecutable, OfAMeshIsRefusedOrRunsOnAllOfItsRanks) {
 TEST(MutatedExecutable, OfSeveralPartsIsRefusedOrRunsOnAllOfItsRanks) {
   EXPECT_EQ(exerciseExecutable(*serializeExecutables(sampleParts())), Exercised::Ran);
   mutate(sampleParts());
+}
+
+TEST(MutatedExecutable, WithAnObjectIsRefusedOrStaysInsideItsPlan) {
+  mutate({sampleGenerated(objectBytes("kernels"))});
 }
 
 /// FlatBuffers' own verifier lets lists of 8-byte elements start anywhere; reading them there would be

@@ -1,6 +1,8 @@
 #include "runtime/executable/Dump.h"
 #include "tests/unit/executable/SampleExecutable.h"
+#include "tests/unit/executable/SampleGenerated.h"
 #include "tests/unit/executable/SampleMeshExecutable.h"
+#include "tests/unit/object/TestObjects.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -46,6 +48,13 @@ program step, 2 microbatches
     3: launch 0 multiply (step+0, constants+64) -> (scratch+0) workspace workspace+0  // update
     4: launch 1 add (parameters+0, scratch+0) -> (parameters+0)  // update
 )");
+}
+
+TEST(Dump, ShowsTheObjectAndWhichKernelsItRuns) {
+  const std::string object = objectBytes("kernels"), text = dump({sampleGenerated(object)});
+  EXPECT_THAT(text, ::testing::HasSubstr("\nobject x86-64-v3, " + std::to_string(object.size()) +
+                                         " bytes, 2 functions\nmemory "));
+  EXPECT_THAT(text, ::testing::HasSubstr("shape = [4096], symbol = \"weft_multiply_add\"}"));
 }
 
 TEST(Dump, ShowsTheMeshAndWhatOfATensorARankHolds) {

@@ -2,8 +2,10 @@
 #include "runtime/executable/ExecutableFormat_generated.h"
 #include "runtime/executable/FileHeader.h"
 #include "tests/unit/executable/SampleExecutable.h"
+#include "tests/unit/executable/SampleGenerated.h"
 #include "tests/unit/executable/SampleMeshExecutable.h"
 #include "tests/unit/executable/SampleParts.h"
+#include "tests/unit/object/TestObjects.h"
 
 #include <gtest/gtest.h>
 
@@ -82,6 +84,43 @@ TEST(ExecutableFile, SeveralPartsAreOfAVersionThatOlderBuildsRefuse) {
   EXPECT_EQ(versionOf(sampleParts()), 2);
 }
 
+/// And a build that knows no generated kernels must not run their calls without them.
+TEST(ExecutableFile, AnObjectIsOfAVersionThatOlderBuildsRefuse) {
+  FileHeader header;
+  std::memcpy(&header, serializeExecutables({sampleGenerated(objectBytes("kernels"))})->data(),
+              sizeof(header));
+  EXPECT_EQ(header.formatVersion, 4);
+}
+
+TEST(ExecutableFile, KeepsTheObjectOnceForAllParts) {
+  std::vector<Executable> parts = sampleParts();
+  const SharedText object = objectBytes("kernels");
+  for (Executable &part : parts) {
+    part.target.instructionSet = "avx2";
+    part.object = {"x86-64-v3", object};
+  }
+  absl::StatusOr<std::string> bytes = serializeExecutables(parts);
+  ASSERT_EQ(bytes.status(), absl::OkStatus());
+  absl::StatusOr<std::vector<Executable>> read = parseExecutables(*bytes, "a.weft");
+  ASSERT_EQ(read.status(), absl::OkStatus());
+  EXPECT_EQ(*read, parts);
+  EXPECT_EQ(&(*read)[0].object.bytes.str(), &(*read)[1].object.bytes.str());
+  const size_t found = bytes->find(object.str());
+  ASSERT_NE(found, std::string::npos);
+  EXPECT_EQ(found % 64, 0);
+  EXPECT_EQ(bytes->find(object.str(), found + 1), std::string::npos);
+}
+
+TEST(ExecutableFile, ADamagedObjectIsNoticed) {
+  const std::string object = objectBytes("kernels");
+  std::string bytes = *serializeExecutables({sampleGenerated(object)});
+  bytes[bytes.find(object) + object.size() / 2] ^= 1;
+  EXPECT_EQ(
+      parseExecutables(bytes, "a.weft").status(),
+      absl::DataLossError("a.weft: the checksum of the object of generated kernels does not match: the file "
+                          "is damaged. Write it again: weft compile RUN.yaml -o a.weft"));
+}
+
 TEST(ExecutableFile, EqualExecutablesGiveEqualBytes) { EXPECT_EQ(sampleBytes(), sampleBytes()); }
 
 TEST(ExecutableFile, ReadsFromBytesAtAnyAddress) {
@@ -156,7 +195,7 @@ const Refused kRefused[] = {
        });
      },
      absl::StatusCode::kFailedPrecondition,
-     "written by weft 3.4.5 in format version 7, this is weft " WEFT_VERSION ", which reads versions 1 to 3"},
+     "written by weft 3.4.5 in format version 7, this is weft " WEFT_VERSION ", which reads versions 1 to 4"},
     {"CutOff", [] { return withHeader([](FileHeader &header) { header.fileBytes = 99; }); },
      absl::StatusCode::kDataLoss,
      "the file has 3008 bytes, its header says 99: it was cut off or appended to"},
@@ -304,6 +343,12 @@ TEST(ExecutableFile, VersionThreeStillLoads) {
   Executable sample = withSnapshot(sampleExecutable());
   sample.caches.clear(); // written before there were caches
   EXPECT_EQ(read->front(), sample);
+}
+
+TEST(ExecutableFile, VersionFourStillLoads) {
+  absl::StatusOr<std::vector<Executable>> read = readExecutables(WEFT_TEST_DATA "/version-4-object.weft");
+  ASSERT_EQ(read.status(), absl::OkStatus());
+  EXPECT_EQ(read->front(), sampleGenerated(read->front().object.bytes.str()));
 }
 
 TEST(ExecutableFile, AMeshThatIsMuchLargerThanItsPartsCannotGrowInMemory) {

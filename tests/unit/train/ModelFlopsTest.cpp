@@ -32,6 +32,9 @@ TEST(ModelFlops, CountsMatricesAndAttention) {
   executable.variables[0].type.shape = {34, 8}; // a rank's part, padded, of the whole
   executable.variables[0].placement = {{100, 8}, {{{0}}, {{}}}};
   EXPECT_EQ(*modelFlopsPerToken(config, {executable}), 6.0 * (800 + 64) + attention);
+  executable.variables.push_back(parameter({32, 8})); // learned positions are looked up
+  executable.variables.back().name = "transformer.wpe.weight";
+  EXPECT_EQ(*modelFlopsPerToken(config, {executable}), 6.0 * (800 + 64) + attention);
   config.model.program = "/some.mlir";
   EXPECT_FALSE(modelFlopsPerToken(config, {executable}));
 }
@@ -43,6 +46,12 @@ TEST(ModelFlops, ThePeakOfThisMachineIsMeasured) {
   ASSERT_EQ(peak.status(), absl::OkStatus());
   EXPECT_GT(*peak, 1e8);
   EXPECT_LT(*peak, 1e13);
+  for (DType type : {DType::F32, DType::BF16, DType::F16}) {
+    absl::StatusOr<double> larger = measureProductFlops(**device, type, 512, 0.05);
+    ASSERT_EQ(larger.status(), absl::OkStatus());
+    EXPECT_GT(*larger, 1e8);
+    EXPECT_LT(*larger, 1e13);
+  }
 }
 
 } // namespace

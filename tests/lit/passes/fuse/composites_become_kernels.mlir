@@ -1,7 +1,7 @@
 // A composite with a kernel is one launch; one without is its decomposition. What became of each is recorded on the module.
 // RUN: weft-opt %s --weft-schedule --weft-fuse | FileCheck %s
 
-// CHECK:      module attributes {weft.composites = {{.*}}rms_norm = array<i64: 1, 0>{{.*}}softmax = array<i64: 0, 1>
+// CHECK:      module attributes {{.*}}weft.composites = {{.*}}rms_norm = array<i64: 1, 0>{{.*}}softmax = array<i64: 0, 1>
 // CHECK:      sched.launch "rms_norm"
 // CHECK-SAME:   settings = {epsilon = array<f64: 1.000000e-05>, weight_offset = array<f64: 0.000000e+00>}
 // CHECK-NOT:  "softmax"

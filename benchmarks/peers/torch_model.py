@@ -1,52 +1,27 @@
-"""Llama models of Hugging Face transformers, built from the `model` section of a weft run file, and their training.
+"""Models of Hugging Face transformers, built from the `model` section of a weft run file, and their training.
 
 Parameter names are the same in both; weft keeps heads and head width as separate dimensions, so tensors are reshaped,
-never permuted. transformers computes norms, softmax and rotary tables in float32 whatever the model's type; `lifted()`
-turns every float32 that its model code names into float64, so that a float64 model is float64 throughout.
+never permuted.
 """
 
-import contextlib
-import types
-from unittest import mock
-
 import torch
-import transformers.modeling_rope_utils
-import transformers.models.llama.modeling_llama as modeling_llama
-from transformers import LlamaConfig, LlamaForCausalLM
+from transformers import AutoConfig, AutoModelForCausalLM
 
 from schedule import learningRate
 
 IGNORED = -100
 
 
-class DoublePrecisionTorch(types.ModuleType):
-    """The torch module, in which float32 is another name of float64."""
-
-    float = float32 = torch.float64
-
-    def __getattr__(self, name):
-        return getattr(torch, name)
-
-
-@contextlib.contextmanager
-def lifted():
-    double = DoublePrecisionTorch("torch")
-    with mock.patch.object(modeling_llama, "torch", double), mock.patch.object(transformers.modeling_rope_utils, "torch", double), \
-            mock.patch.object(torch.Tensor, "float", torch.Tensor.double):
-        yield
-
-
-def configOf(section, **changes):
-    keys = dict(section, **changes)
-    keys.pop("family")
-    keys.setdefault("num_key_value_heads", keys["num_attention_heads"])
-    return LlamaConfig(**keys, use_cache=False, bos_token_id=None, eos_token_id=None)
+def configOf(section):
+    """A section holds the keys of the family's config.json, so transformers takes it as it is."""
+    keys = dict(section, use_cache=False, bos_token_id=None, eos_token_id=None, pad_token_id=None)
+    return AutoConfig.for_model(keys.pop("family"), **keys)
 
 
 def build(config, weights, dtype, attention):
     """A model of `dtype` with these weights (weft's shapes). Every parameter must be given, and nothing else."""
     config._attn_implementation = attention
-    model = LlamaForCausalLM(config).to(dtype)
+    model = AutoModelForCausalLM.from_config(config).to(dtype)
     with torch.no_grad():
         parameters = dict(model.named_parameters())
         if set(parameters) != set(weights):
@@ -57,8 +32,9 @@ def build(config, weights, dtype, attention):
 
 
 def lossSum(model, tokens, targets):
-    """The sum over targets that count of the cross-entropy, in the model's type."""
+    """The sum over targets that count of the cross-entropy, in float32 or the model's type if that is wider."""
     logits = model(input_ids=tokens).logits
+    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
     return torch.nn.functional.cross_entropy(logits.flatten(0, 1), targets.flatten().long(), ignore_index=IGNORED, reduction="sum")
 
 
@@ -70,7 +46,7 @@ def optimizerOf(model, section, fused):
     return torch.optim.AdamW(groups, lr=section["lr"], betas=tuple(section["betas"]), eps=section["epsilon"], fused=fused)
 
 
-def trainStep(model, optimizer, config, step, tokens, targets):
+def trainStep(model, optimizer, config, step, tokens, targets, lossOf=lossSum):
     """One optimizer step over tokens, targets [microbatches, samples, sequence]: the loss and the norm before clipping."""
     for group in optimizer.param_groups:
         group["lr"] = learningRate(config, step)
@@ -78,7 +54,7 @@ def trainStep(model, optimizer, config, step, tokens, targets):
     count = int((targets != IGNORED).sum())
     total = 0.0
     for microTokens, microTargets in zip(tokens, targets):
-        loss = lossSum(model, microTokens, microTargets) / count
+        loss = lossOf(model, microTokens, microTargets) / count
         loss.backward()
         total += loss.item()
     norm = torch.nn.utils.clip_grad_norm_(model.parameters(), config["optimizer"]["clip_grad_norm"])

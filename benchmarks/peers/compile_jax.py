@@ -1,6 +1,6 @@
-"""Compiles the training step of train_llama_jax.py for a model that is never held, on as many host devices as it is told.
+"""Compiles the training step of train_jax.py for a model that is never held, on as many host devices as it is told.
 
-    compile_llama_jax.py RUN.yaml LAYERS DATAxTENSOR OUT.json
+    compile_jax.py RUN.yaml LAYERS DATAxTENSOR OUT.json
 
 The step is that of RUN.yaml with LAYERS layers and a key and a value for every head, float32, on shapes alone.
 OUT.json: {"compile_seconds": ..., "processor_seconds": ..., "peak_mib": ...}, of tracing, lowering and compiling.
@@ -15,12 +15,13 @@ import time
 runFile, layers, mesh, output = sys.argv[1:]
 os.environ["WEFT_PEER_MESH"] = mesh
 
+from jax_model import DATA, MESH, splitOf
+from train_jax import makeStep, momentSplitOf
+
 import jax
 import jax.numpy as jnp
 import yaml
 from jax.sharding import NamedSharding, PartitionSpec as P
-
-from train_llama_jax import DATA, MESH, makeStep, momentSplitOf, splitOf
 
 
 def shapesOf(model):

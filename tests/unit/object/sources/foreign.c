@@ -1,0 +1,3 @@
+// Calls what objects may not call.
+int system(const char *);
+void weft_call(void) { system("true"); }

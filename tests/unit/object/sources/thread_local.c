@@ -1,0 +1,3 @@
+// Keeps something per thread.
+static _Thread_local int calls;
+void weft_count(void) { ++calls; }

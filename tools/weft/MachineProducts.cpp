@@ -1,0 +1,56 @@
+//===- MachineProducts.cpp - How fast this machine multiplies matrices ----===//
+//
+// What a step of training can reach at most: the rate of the products that it consists of, at sizes where
+// nothing else counts. A type in which this machine is no faster than in float32 saves memory, not time.
+//
+//===----------------------------------------------------------------------===//
+#include "tools/weft/MachineReport.h"
+
+#include "kernels/cpu/Cpu.h"
+#include "runtime/device/OpenDevice.h"
+#include "runtime/support/Processors.h"
+#include "runtime/train/ModelFlops.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+#include <string>
+#include <utility>
+
+namespace weft {
+namespace {
+
+constexpr double kSeconds = 0.5;
+constexpr int64_t kSizes[] = {384, 1024, 2048};
+constexpr std::pair<DType, const char *> kTypes[] = {{DType::F32, "float32"}, {DType::BF16, "bfloat16"}};
+
+Finding notMeasured(const std::string &name, const absl::Status &status) {
+  return {"products", name, "", Presence::Absent, std::string(status.message()), ""};
+}
+
+} // namespace
+
+std::vector<Finding> measureProducts() {
+  const std::vector<cpu::InstructionSet> sets = cpu::supportedInstructionSets();
+  if (sets.empty())
+    return {notMeasured("products", absl::FailedPreconditionError("kernels, which need AVX2"))};
+  const auto threads = static_cast<int>(availableProcessors());
+  absl::StatusOr<std::unique_ptr<Device>> device =
+      openCpuDevice(std::string(cpu::name(sets.back())), threads);
+  if (!device.ok())
+    return {notMeasured("products", device.status())};
+  std::vector<Finding> findings = {{"products", "threads", absl::StrCat(threads), Presence::Found, "", ""}};
+  for (const auto &[type, typeName] : kTypes)
+    for (int64_t size : kSizes) {
+      const std::string name = absl::StrCat(typeName, " ", size, "^3");
+      absl::StatusOr<double> flops = measureProductFlops(**device, type, size, kSeconds);
+      if (flops.ok())
+        findings.push_back(
+            {"products", name, absl::StrFormat("%.1f GFLOP/s", *flops * 1e-9), Presence::Found, "", ""});
+      else
+        findings.push_back(notMeasured(name, flops.status()));
+    }
+  return findings;
+}
+
+} // namespace weft
