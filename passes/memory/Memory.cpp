@@ -6,6 +6,7 @@
 #include "passes/memory/InFlight.h"
 #include "passes/memory/OffsetAssignment.h"
 #include "passes/memory/StepRegion.h"
+#include "passes/memory/VerifyPlaces.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringMap.h"
@@ -191,7 +192,7 @@ private:
 class MemoryPass : public impl::MemoryBase<MemoryPass> {
 public:
   void runOnOperation() override {
-    if (failed(ModulePlanner(getOperation()).run()))
+    if (failed(ModulePlanner(getOperation()).run()) || failed(verifyPlaces(getOperation())))
       signalPassFailure();
   }
 };

@@ -38,7 +38,7 @@ public:
   /// The lowest offset at which `lifetime` has room.
   int64_t lowestGap(const Lifetime &lifetime) {
     int64_t offset = 0;
-    for (size_t row = 0; row < starts.size() && starts[row] < offset + lifetime.bytes; ++row, ++looks)
+    for (size_t row = 0; row < starts.size() && starts[row] < offset + lifetime.bytes; ++row)
       offset = std::max(offset, topBeside(rows[row], lifetime));
     return offset;
   }
@@ -63,13 +63,15 @@ private:
   static bool beginsBehind(int64_t command, const Entry &entry) { return command < entry.begin; }
 
   /// Where the last of those ends that live together with `lifetime`; 0 if none does.
-  static int64_t topBeside(const Row &row, const Lifetime &lifetime) {
+  int64_t topBeside(const Row &row, const Lifetime &lifetime) {
     int64_t top = 0;
+    ++looks;
     for (auto next = llvm::upper_bound(row, lifetime.end, beginsBehind); next != row.begin();) {
       --next;
       if (next->end < lifetime.begin)
         break;
       top = std::max(top, next->top);
+      ++looks;
     }
     return top;
   }
@@ -89,7 +91,7 @@ struct Placed {
 };
 
 /// Places the buffers in the order of `placed`. Gives up, with false, where the peak gets above `limit`. Adds
-/// the rows that it looks at to `work`.
+/// the rows and buffers that it looks at to `work`.
 bool place(llvm::ArrayRef<Lifetime> lifetimes, int64_t limit, Placed &placed, int64_t &work) {
   placed.offsets.assign(lifetimes.size(), 0);
   placed.peakBytes = 0;
@@ -123,7 +125,8 @@ constexpr OrderKey kOrders[] = {
     },
 };
 
-/// Rows that the search from one of kOrders looks at: what bounds its time, and is the same on every machine.
+/// What the search from one of kOrders looks at, rows and buffers in them: what bounds its time, and is the
+/// same on every machine.
 constexpr int64_t kWork = 1'000'000;
 
 /// A local search over orders, from `best` on. A buffer that reaches the peak is tried earlier, or one that
@@ -211,7 +214,7 @@ OffsetPlan assignOffsets(llvm::ArrayRef<Lifetime> lifetimes) {
       break;
   }
   auto isLower = [](const Placed &a, const Placed &b) { return a.peakBytes < b.peakBytes; };
-  std::sort(found.begin(), found.end(), isLower);
+  std::stable_sort(found.begin(), found.end(), isLower);
   for (Placed &start : found) {
     if (found.front().peakBytes <= goal)
       break;

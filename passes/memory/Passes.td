@@ -11,7 +11,7 @@ def Memory : Pass<"weft-memory", "::mlir::ModuleOp"> {
     for their command. So gradients appear where activations were. What is in flight has a place for each microbatch, in
     one region: two values share bytes only where the order of runs ends the one before the other begins. All programs
     share the bases; the peak is their sum, known to the byte. Caches lie at the front of `step`, where programs that name
-    none have their own values.
+    none have their own values. At the end the plan is held against the program (`weft-verify-places`).
 
     Before and after:
     ```mlir
@@ -24,4 +24,20 @@ def Memory : Pass<"weft-memory", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::weft::sched::SchedDialect"];
+}
+
+def VerifyPlaces : Pass<"weft-verify-places", "::mlir::ModuleOp"> {
+  let summary = "Refuses a plan in which a value is not where it is read";
+  let description = [{
+    Follows which bytes every command writes, and the order in which actions run, without a word about lifetimes: every
+    operand must lie where it was written, unless it was written over; slots must keep what later runs load, outputs and variables
+    theirs to the end; and nothing may write what a transfer is under way with. `weft-memory` ends with it. Changes nothing.
+
+    Refused, as the second launch writes over what the third reads:
+    ```mlir
+    %a = sched.launch "iota"() {places = [#sched.place<"step", 0>], settings = {...}} : () -> tensor<8xf32>
+    %b = sched.launch "iota"() {places = [#sched.place<"step", 0>], settings = {...}} : () -> tensor<8xf32>
+    %c = sched.launch "elementwise"(%a, %b) {places = [#sched.place<"step", 64>], settings = {...}} : ...
+    ```
+  }];
 }

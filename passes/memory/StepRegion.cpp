@@ -16,7 +16,7 @@ namespace {
 /// The runs of a program between which a slot is needed, both included.
 struct SlotRuns {
   int64_t first = -1;       ///< the first that stores it
-  int64_t last = -1;        ///< the last that names it
+  int64_t last = -1;        ///< the last that names it, or the last of all if it stays behind
   bool staysBehind = false; ///< to the end: an output, or what a transfer may be under way with
   bool isWhole = false; ///< needed all the time: it is loaded before a run stores it, or by what never runs
 };
@@ -45,6 +45,7 @@ private:
   struct Action {
     sched::ActionOp op;
     llvm::MapVector<sched::SlotOp, bool> names; ///< slots of the region, and whether it stores them
+    llvm::DenseSet<sched::SlotOp> loads;
     std::vector<int64_t> runs;
     std::unique_ptr<ActionPlan> plan;
     int64_t begin = 0, end = 0; ///< on the timeline, both included
@@ -61,8 +62,11 @@ private:
       Action &action = actions.emplace_back();
       action.op = op;
       for (Operation &inner : op.getBody().front())
-        if (auto slot = slotNamed.find(sched::slotNamedBy(&inner)); slot != slotNamed.end())
+        if (auto slot = slotNamed.find(sched::slotNamedBy(&inner)); slot != slotNamed.end()) {
           action.names[slot->second] |= isa<sched::StoreOp>(inner);
+          if (isa<sched::LoadOp>(inner))
+            action.loads.insert(slot->second);
+        }
       if (llvm::any_of(op.getBody().front().getOps<sched::LaunchOp>(), beginsTransfer))
         for (auto &[slot, isStored] : action.names)
           runsOf[slot].staysBehind = true;
@@ -83,7 +87,7 @@ private:
       runs.push_back(actionNamed.lookup(run.getAction()));
       for (auto &[slot, isStored] : action.names) {
         SlotRuns &life = runsOf[slot];
-        if (life.first < 0 && isStored)
+        if (life.first < 0 && isStored && !action.loads.contains(slot))
           life.first = static_cast<int64_t>(number);
         life.isWhole |= life.first < 0;
         life.last = static_cast<int64_t>(number);
@@ -92,6 +96,9 @@ private:
     for (Action &action : actions)
       for (auto &[slot, isStored] : action.names)
         runsOf[slot].isWhole |= action.runs.empty();
+    for (auto &[slot, life] : runsOf)
+      if (life.staysBehind)
+        life.last = static_cast<int64_t>(runs.size()) - 1;
   }
 
   /// The only run of an action while the slot is needed?
