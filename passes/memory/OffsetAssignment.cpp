@@ -88,6 +88,7 @@ struct Placed {
   Order order;
   llvm::SmallVector<int64_t> offsets;
   int64_t peakBytes = 0;
+  size_t firstOrder = 0; ///< of kOrders
 };
 
 /// Places the buffers in the order of `placed`. Gives up, with false, where the peak gets above `limit`. Adds
@@ -203,6 +204,7 @@ OffsetPlan assignOffsets(llvm::ArrayRef<Lifetime> lifetimes) {
   std::vector<Placed> found;
   for (OrderKey key : kOrders) {
     Placed &placed = found.emplace_back();
+    placed.firstOrder = found.size() - 1;
     placed.order = llvm::to_vector(llvm::seq<size_t>(0, lifetimes.size()));
     llvm::sort(placed.order, [&](size_t a, size_t b) {
       return std::tuple(key(lifetimes[a]), lifetimes[a].begin, a) <
@@ -213,8 +215,10 @@ OffsetPlan assignOffsets(llvm::ArrayRef<Lifetime> lifetimes) {
     if (placed.peakBytes <= goal)
       break;
   }
-  auto isLower = [](const Placed &a, const Placed &b) { return a.peakBytes < b.peakBytes; };
-  std::stable_sort(found.begin(), found.end(), isLower);
+  auto isLower = [](const Placed &a, const Placed &b) {
+    return std::pair(a.peakBytes, a.firstOrder) < std::pair(b.peakBytes, b.firstOrder);
+  };
+  std::sort(found.begin(), found.end(), isLower);
   for (Placed &start : found) {
     if (found.front().peakBytes <= goal)
       break;

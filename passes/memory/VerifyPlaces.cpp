@@ -426,13 +426,13 @@ private:
   }
 
   LogicalResult followSegment(sched::RunOp run, const Segment &segment) {
-    for (const auto &[line, transfers] : underWay)
-      for (const auto &[ranges, launch] : transfers)
-        for (const Range &range : ranges)
+    for (auto &[line, transfers] : underWay)
+      for (Transfer &transfer : transfers)
+        for (const Range &range : transfer.ranges)
           if (segment.written.overlap(range)) {
             InFlightDiagnostic diagnostic = run.emitOpError() << "writes " << describe(range)
                                                               << ", of which a transfer is under way";
-            diagnostic.attachNote(launch.getLoc()) << "it begins here";
+            diagnostic.attachNote(transfer.launch.getLoc()) << "it begins here";
             return diagnostic;
           }
     if (!segment.line)
