@@ -36,7 +36,7 @@ class Region(TrainingTest):
                      (*ONE, "parallel={data_shard: 2, zero: 3}", "train.micro_batch=2")):
             with self.subTest(sets):
                 text = self.explain(*sets)
-                bound, ratio = re.search(r"no offsets need less than (\d+) bytes: ([\d.]+) of that", text).groups()
+                bound, ratio = re.search(r"lower bound: .*?\((\d+) bytes\), .* the plan is ([\d.]+) of it", text).groups()
                 self.assertLessEqual(int(bound), self.all(text))
                 self.assertEqual(f"{self.all(text) / int(bound):.3f}", ratio)
                 self.assertLessEqual(float(ratio), 1.05)
