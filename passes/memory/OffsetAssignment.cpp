@@ -91,9 +91,12 @@ struct Placed {
   size_t firstOrder = 0; ///< of kOrders
 };
 
-/// Places the buffers in the order of `placed`. Gives up, with false, where the peak gets above `limit`. Adds
-/// the rows and buffers that it looks at to `work`.
-bool place(llvm::ArrayRef<Lifetime> lifetimes, int64_t limit, Placed &placed, int64_t &work) {
+constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
+
+/// Places the buffers in the order of `placed`. Gives up, with false, where the peak gets above `peakLimit`,
+/// or `work`, to which it adds the rows and buffers that it looks at, above `workLimit`.
+bool place(llvm::ArrayRef<Lifetime> lifetimes, int64_t peakLimit, Placed &placed, int64_t &work,
+           int64_t workLimit) {
   placed.offsets.assign(lifetimes.size(), 0);
   placed.peakBytes = 0;
   Rows rows(work);
@@ -103,7 +106,7 @@ bool place(llvm::ArrayRef<Lifetime> lifetimes, int64_t limit, Placed &placed, in
       continue;
     const int64_t offset = placed.offsets[index] = rows.lowestGap(own);
     placed.peakBytes = std::max(placed.peakBytes, offset + own.bytes);
-    if (placed.peakBytes > limit)
+    if (placed.peakBytes > peakLimit || work > workLimit)
       return false;
     rows.add(own, offset);
   }
@@ -151,7 +154,7 @@ public:
         continue;
       next.order = best.order;
       move(next.order, from, to);
-      if (!place(lifetimes, best.peakBytes, next, work) ||
+      if (!place(lifetimes, best.peakBytes, next, work, kWork) ||
           (next.peakBytes == best.peakBytes && excessOf(next) > excess))
         continue;
       std::swap(best, next);
@@ -211,7 +214,7 @@ OffsetPlan assignOffsets(llvm::ArrayRef<Lifetime> lifetimes) {
              std::tuple(key(lifetimes[b]), lifetimes[b].begin, b);
     });
     int64_t work = 0;
-    place(lifetimes, std::numeric_limits<int64_t>::max(), placed, work);
+    place(lifetimes, kNoLimit, placed, work, kNoLimit);
     if (placed.peakBytes <= goal)
       break;
   }

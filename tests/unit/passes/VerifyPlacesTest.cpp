@@ -9,6 +9,7 @@
 
 #include "dialects/nn/NnDialect.h"
 #include "dialects/sched/SchedDialect.h"
+#include "kernels/cpu/Cpu.h"
 #include "passes/memory/Memory.h"
 
 #include "absl/strings/str_cat.h"
@@ -138,6 +139,8 @@ protected:
   Places() {
     context.loadDialect<nn::NnDialect, sched::SchedDialect>();
     context.disableMultithreading();
+    // Memory asks kernels what they may write over.
+    EXPECT_EQ(cpu::useInstructionSet(cpu::supportedInstructionSets().front()), absl::OkStatus());
   }
 
   OwningOpRef<ModuleOp> plan(const std::string &text) {
@@ -160,7 +163,7 @@ protected:
   /// it was afterwards.
   bool isRefusedWith(ModuleOp module, sched::LaunchOp launch, sched::PlaceAttr place) {
     const ArrayAttr before = *launch.getPlaces();
-    SmallVector<Attribute> places(before.begin(), before.end());
+    SmallVector<mlir::Attribute> places(before.begin(), before.end());
     places.front() = place;
     launch.setPlacesAttr(ArrayAttr::get(&context, places));
     const bool refused = isRefused(module);
