@@ -55,12 +55,13 @@ public:
   static constexpr size_t kNothing = SIZE_MAX;
 
   void write(const Range &range, size_t token) {
+    if (range.begin >= range.end)
+      return;
     Pieces &pieces = bases[range.base];
     cut(pieces, range.begin);
     cut(pieces, range.end);
     pieces.erase(pieces.lower_bound(range.begin), pieces.lower_bound(range.end));
-    if (range.begin < range.end)
-      pieces[range.begin] = {range.end, token};
+    pieces[range.begin] = {range.end, token};
   }
 
   /// The token of the first byte that does not hold `token`, kNothing if it holds none; no value if all hold
@@ -224,8 +225,9 @@ private:
     Operation *owner = ownerOf(op);
     if (auto slot = dyn_cast<sched::SlotOp>(owner)) {
       Range range = rangeOf(*slot.getPlace(), slot.getType());
-      if (auto load = dyn_cast<sched::LoadOp>(op); load && load.getMicrobatch()) {
-        const auto shift = static_cast<int64_t>(*load.getMicrobatch() * bases.lookup(range.base).getBytes());
+      auto load = dyn_cast<sched::LoadOp>(op);
+      if (auto base = bases.lookup(range.base); base && load && load.getMicrobatch()) {
+        const auto shift = static_cast<int64_t>(*load.getMicrobatch() * base.getBytes());
         range.begin += shift, range.end += shift;
       }
       return range;
@@ -441,7 +443,7 @@ private:
     if (segment.begins) {
       SmallVector<Range> followed;
       for (const Range &range : segment.transferred)
-        if (!bases.lookup(range.base).getWithin())
+        if (auto base = bases.lookup(range.base); !base || !base.getWithin())
           followed.push_back(range);
       transfers.push_back({followed, segment.transfer});
     } else if (!transfers.empty()) {

@@ -188,7 +188,6 @@ sched.program "decode" microbatches(1) {
 // -----
 
 // What is sent stays until the wait for it.
-sched.base "step" step slots(1) bytes(1024)
 sched.program "p" microbatches(1) {
   sched.slot "x" carried : tensor<64xf32> {place = #sched.place<"step", 0>}
   sched.action "send" {
@@ -211,7 +210,6 @@ sched.program "p" microbatches(1) {
 // -----
 
 // Behind it, anything may lie there.
-sched.base "step" step slots(1) bytes(1024)
 sched.program "p" microbatches(1) {
   sched.slot "x" carried : tensor<64xf32> {place = #sched.place<"step", 0>}
   sched.action "send" {
@@ -232,7 +230,6 @@ sched.program "p" microbatches(1) {
 // -----
 
 // So does what is received, though it is another action of the same peer that is waited for.
-sched.base "step" step slots(1) bytes(1024)
 sched.program "p" microbatches(1) {
   sched.slot "x" carried : tensor<64xf32> {place = #sched.place<"step", 0>}
   sched.action "receive" {
