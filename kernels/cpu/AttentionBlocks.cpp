@@ -30,18 +30,6 @@ void narrowRow(DType type, const float *from, int64_t count, uint16_t *to) {
     storeF16(to, from, count);
 }
 
-/// Through a buffer: a store must not overtake a load.
-void narrowRowInPlace(DType type, float *values, int64_t count) {
-  constexpr int64_t kBuffer = 256;
-  float buffer[kBuffer];
-  uint16_t *to = reinterpret_cast<uint16_t *>(values);
-  for (int64_t i = 0; i < count; i += kBuffer) {
-    const int64_t some = std::min(kBuffer, count - i);
-    std::copy_n(values + i, some, buffer);
-    narrowRow(type, buffer, some, to + i);
-  }
-}
-
 } // namespace HWY_NAMESPACE
 } // namespace weft::cpu
 HWY_AFTER_NAMESPACE();
@@ -51,7 +39,6 @@ namespace weft::cpu {
 
 HWY_EXPORT(widenRow);
 HWY_EXPORT(narrowRow);
-HWY_EXPORT(narrowRowInPlace);
 
 template <> Block<float> loadBlock(DType type, const void *tensor, const BlockPlace &place, float *buffer) {
   if (type == DType::F32)
@@ -65,10 +52,6 @@ template <> Block<float> loadBlock(DType type, const void *tensor, const BlockPl
 template <>
 Block<BFloat16> loadBlock(DType type, const void *tensor, const BlockPlace &place, BFloat16 *buffer) {
   return {static_cast<const BFloat16 *>(tensor) + place.offset, place.stride};
-}
-
-void narrowInPlace(DType type, float *values, int64_t count) {
-  HWY_DYNAMIC_DISPATCH(narrowRowInPlace)(type, values, count);
 }
 
 template <> Block<double> loadBlock(DType type, const void *tensor, const BlockPlace &place, double *buffer) {

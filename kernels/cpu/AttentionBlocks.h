@@ -72,9 +72,6 @@ struct BlockPlace {
 /// A bfloat16 block is always itself.
 template <typename T> Block<T> loadBlock(DType type, const void *tensor, const BlockPlace &place, T *buffer);
 
-/// Rounds `count` values to `type`, of 2 bytes, into the first half of where they lie.
-void narrowInPlace(DType type, float *values, int64_t count);
-
 /// Rounds `block` (rows `stride` apart) to `type` and stores it.
 template <typename T>
 void storeBlock(const T *block, int64_t stride, DType type, void *tensor, const BlockPlace &place);
