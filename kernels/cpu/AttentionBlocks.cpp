@@ -53,6 +53,15 @@ template <> Block<double> loadBlock(DType type, const void *tensor, const BlockP
   return {static_cast<const double *>(tensor) + place.offset, place.stride};
 }
 
+template <typename T> void copyBlock(DType type, const void *tensor, const BlockPlace &place, T *to) {
+  const Block<T> block = loadBlock(type, tensor, place, to);
+  if (block.data != to)
+    for (int64_t r = 0; r < place.rows; ++r)
+      std::copy_n(block.data + r * block.stride, place.columns, to + r * place.columns);
+}
+template void copyBlock(DType, const void *, const BlockPlace &, float *);
+template void copyBlock(DType, const void *, const BlockPlace &, double *);
+
 template <>
 void storeBlock(const float *block, int64_t stride, DType type, void *tensor, const BlockPlace &place) {
   if (type == DType::F32) {
