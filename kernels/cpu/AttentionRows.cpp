@@ -8,7 +8,6 @@
 //===----------------------------------------------------------------------===//
 #include "kernels/cpu/AttentionRows.h"
 
-#include <algorithm>
 #include <limits>
 
 #undef HWY_TARGET_INCLUDE
@@ -47,8 +46,12 @@ template <typename T> struct RowExtent {
   }
   /// Zeros in all columns of the block that none of the vectors holds.
   void clearOutside(const ScoreBlock<T> &block, T *row) const {
-    std::fill(row, row + begin, T(0));
-    std::fill(row + end, row + std::max(end, block.columns), T(0));
+    const hn::ScalableTag<T> d;
+    const int64_t lanes = hn::Lanes(d);
+    for (int64_t c = 0; c < begin; c += lanes)
+      hn::Store(hn::Zero(d), d, row + c);
+    for (int64_t c = end; c < block.columns; c += lanes)
+      hn::Store(hn::Zero(d), d, row + c);
   }
 };
 
@@ -125,7 +128,7 @@ void softmaxRowsOf(const ScoreBlock<T> &block, T *maximum, T *sum, T *output, in
     const T base = after == kNone ? T(0) : after;
     const T blockSum = weighRow(row, extent, base);
     maximum[r] = after;
-    if (before == after) {
+    if (before == kNone || before == after) { // nothing to rescale
       sum[r] += blockSum;
       continue;
     }
