@@ -5,7 +5,7 @@
 // dS k. A tile owns what it sums into, and sums over heads, query blocks and key blocks in ascending order.
 // Where there are enough key groups to keep threads busy, one tile does a whole group in one pass; else key
 // blocks are tiles of their own, and dq takes a second pass. Which of the two, is a function of the call
-// alone.
+// alone. Products leave out what the mask clears, row by row of a block, and column by column.
 //
 //===----------------------------------------------------------------------===//
 #include "kernels/common/ThreadPool.h"
@@ -29,11 +29,14 @@ template <typename T> class AttentionBackward final : public Kernel {
 public:
   AttentionBackward(const AttentionShape &shape, const GradientTypes &types)
       : shape(shape), types(types),
-        onePass(shape.batch * shape.groups >= kOnePassTiles && types.query == kNativeType<T>),
+        onePass(shape.batch * shape.groups >= kOnePassTiles && types.query == kNativeType<T>), tiles(shape),
         dotLanes(shape.batch * shape.heads),
-        keyLanes(shape.batch * shape.groups * (onePass ? 1 : keyBlocks(shape))),
-        queryLanes(shape.batch * shape.heads * queryBlocks(shape)),
-        laneBytes(LaneScratch(shape, types, nullptr).bytes) {
+        keyLanes(
+            shape.batch * shape.groups * (onePass ? 1 : keyBlocks(shape)),
+            [&](int64_t tile) { return onePass ? 1 : keyWork(keyBlock(shape, tile % keyBlocks(shape))); }),
+        queryLanes(shape.batch * shape.heads * tiles.count,
+                   [&](int64_t tile) { return tiles.work(shape, tile % tiles.count); }),
+        laneBytes(LaneScratch(*this, nullptr).bytes) {
     Scratch scratch(nullptr);
     scratch.take<T>(shape.batch * shape.heads * shape.queries);
     dotBytes = scratch.bytes();
@@ -60,9 +63,9 @@ public:
     });
     if (!onePass)
       forEachTileOf(queryLanes, arguments, threads, [&](int64_t tile, const LaneScratch &scratch) {
-        const int64_t blocks = queryBlocks(shape), head = tile / blocks % shape.heads;
-        runQueryBlock(arguments, tile / blocks / shape.heads, head, queryBlock(shape, tile % blocks),
-                      scratch);
+        const int64_t head = tile / tiles.count % shape.heads;
+        runQueryTile(arguments, tile / tiles.count / shape.heads, head, tiles.span(shape, tile % tiles.count),
+                     scratch);
       });
     if (shape.hasSinks)
       threads.forEachTile(shape.heads, [&](int64_t head, int) { sumSinkGradient(arguments, head); });
@@ -70,35 +73,55 @@ public:
 
 private:
   /// From this many groups on, a tile per group keeps the threads of a rank busy.
-  static constexpr int64_t kOnePassTiles = 16;
+  static constexpr int64_t kOnePassTiles = 8;
 
   struct LaneScratch {
     T *weights, *gradients, *keyGradient, *valueGradient, *queryGradient, *logSumExp;
     T *outputGradient, *output, *query, *key, *value;
+    T *keyTransposed, *valueTransposed, *keyPanels, *queryPanels, *gradientPanels;
     int64_t bytes;
-    LaneScratch(const AttentionShape &shape, const GradientTypes &types, void *base) {
+    LaneScratch(const AttentionBackward &owner, void *base) {
+      const AttentionShape &shape = owner.shape;
+      const int64_t queries = owner.onePass ? kQueryBlock : owner.tiles.rows;
       Scratch scratch(base);
-      weights = scratch.take<T>(kQueryBlock * kKeyBlock);
-      gradients = scratch.take<T>(kQueryBlock * kKeyBlock);
+      weights = scratch.take<T>(kQueryBlock * kScoreStride);
+      gradients = scratch.take<T>(kQueryBlock * kScoreStride);
       keyGradient = scratch.take<T>(kKeyBlock * shape.depth);
       valueGradient = scratch.take<T>(kKeyBlock * shape.width);
-      queryGradient = scratch.take<T>(kQueryBlock * shape.depth);
-      logSumExp = scratch.take<T>(kQueryBlock);
-      outputGradient = scratch.take<T>(bufferElements<T>(types.output, kQueryBlock, shape.width));
+      queryGradient = scratch.take<T>(owner.onePass ? 0 : queries * shape.depth);
+      logSumExp = scratch.take<T>(queries);
+      outputGradient = scratch.take<T>(queries * shape.width);
       output = scratch.take<T>(bufferElements<T>(shape.output, kQueryBlock, shape.width));
-      query = scratch.take<T>(bufferElements<T>(shape.query, kQueryBlock, shape.depth));
+      query = scratch.take<T>(queries * shape.depth);
       key = scratch.take<T>(bufferElements<T>(shape.key, kKeyBlock, shape.depth));
       value = scratch.take<T>(bufferElements<T>(shape.value, kKeyBlock, shape.width));
+      keyTransposed = scratch.take<T>(panelElements(shape.depth, kKeyBlock));
+      valueTransposed = scratch.take<T>(panelElements(shape.width, kKeyBlock));
+      keyPanels = scratch.take<T>(panelElements(kKeyBlock, shape.depth));
+      queryPanels = scratch.take<T>(panelElements(kQueryBlock, shape.depth));
+      gradientPanels = scratch.take<T>(panelElements(kQueryBlock, shape.width));
       bytes = scratch.bytes();
     }
   };
+
+  /// How many queries may see a block of keys, and what is done once per block.
+  int64_t keyWork(Span keys) const {
+    int64_t first = 0, last = shape.queries;
+    if (!shape.hasPositions) {
+      const int64_t offset = shape.keys - shape.queries;
+      if (shape.causal)
+        first = std::max(first, keys.first - offset);
+      if (shape.window > 0)
+        last = std::min(last, keys.end() - 1 - offset + shape.window);
+    }
+    return std::max<int64_t>(last - first, 0) + kQueryBlock;
+  }
 
   template <typename Body>
   void forEachTileOf(const Lanes &lanes, const KernelArguments &arguments, ThreadPool &threads,
                      const Body &body) const {
     threads.forEachTile(lanes.count(), [&](int64_t lane, int) {
-      LaneScratch scratch(shape, types,
-                          static_cast<char *>(arguments.workspace) + dotBytes + lane * laneBytes);
+      LaneScratch scratch(*this, static_cast<char *>(arguments.workspace) + dotBytes + lane * laneBytes);
       for (int64_t tile = lanes.first(lane); tile < lanes.first(lane + 1); ++tile)
         body(tile, scratch);
     });
@@ -118,8 +141,9 @@ private:
 
   void computeDots(const KernelArguments &arguments, int64_t batch, int64_t head,
                    const LaneScratch &scratch) const {
-    for (int64_t block = 0; block < queryBlocks(shape); ++block) {
-      const Span queries = queryBlock(shape, block);
+    const Span all = {0, shape.queries};
+    for (int64_t block = 0; block < queryBlocks(all); ++block) {
+      const Span queries = queryBlock(all, block);
       const BlockPlace place = queryPlace(batch, head, queries, shape.width);
       const Block<T> gradient =
           loadBlock(types.output, arguments.operands[kOutputGradient], place, scratch.outputGradient);
@@ -137,65 +161,69 @@ private:
                   columns, T(0));
   }
 
-  /// The operands of one block of scores, in the compute type.
-  struct Operands {
-    Block<T> outputGradient, query, key, value;
-  };
+  /// Queries, gradients of outputs and statistics into scratch, rows of one head.
   void loadQueries(const KernelArguments &arguments, int64_t batch, int64_t head, Span queries,
-                   const LaneScratch &scratch, Operands &operands) const {
-    operands.query = loadBlock(shape.query, arguments.operands[kQuery],
-                               queryPlace(batch, head, queries, shape.depth), scratch.query);
-    operands.outputGradient =
-        loadBlock(types.output, arguments.operands[kOutputGradient],
-                  queryPlace(batch, head, queries, shape.width), scratch.outputGradient);
+                   const LaneScratch &scratch) const {
+    copyBlock(shape.query, arguments.operands[kQuery], queryPlace(batch, head, queries, shape.depth),
+              scratch.query);
+    copyBlock(types.output, arguments.operands[kOutputGradient],
+              queryPlace(batch, head, queries, shape.width), scratch.outputGradient);
     const int64_t row = (batch * shape.heads + head) * shape.queries + queries.first;
     for (int64_t r = 0; r < queries.count; ++r)
       scratch.logSumExp[r] = loadStatistic<T>(shape.statistics, arguments.operands[kLogSumExp], row + r);
   }
-  void loadKeys(const KernelArguments &arguments, int64_t batch, int64_t group, Span keys,
-                const LaneScratch &scratch, Operands &operands) const {
-    operands.key = loadBlock(shape.key, arguments.operands[kKey], keyPlace(batch, group, keys, shape.depth),
-                             scratch.key);
-    operands.value = loadBlock(shape.value, arguments.operands[kValue],
-                               keyPlace(batch, group, keys, shape.width), scratch.value);
+  void packKeys(const KernelArguments &arguments, int64_t batch, int64_t group, Span keys,
+                const LaneScratch &scratch) const {
+    const Block<T> k = loadBlock(shape.key, arguments.operands[kKey],
+                                 keyPlace(batch, group, keys, shape.depth), scratch.key);
+    packTransposedPanels(k.data, k.stride, shape.depth, keys.count, scratch.keyTransposed);
+    packPanels(k.data, k.stride, keys.count, shape.depth, scratch.keyPanels);
+    const Block<T> v = loadBlock(shape.value, arguments.operands[kValue],
+                                 keyPlace(batch, group, keys, shape.width), scratch.value);
+    packTransposedPanels(v.data, v.stride, shape.width, keys.count, scratch.valueTransposed);
   }
 
-  /// Fills scratch.weights with P and scratch.gradients with the gradient of q k^T.
-  void computeBlock(const BatchRow &row, Span queries, Span keys, const Operands &operands, const T *dot,
+  /// Fills scratch.weights with P and scratch.gradients with the gradient of q k^T. The queries are rows
+  /// `first` and on of those in scratch.
+  void computeBlock(Span queries, Span keys, const VisibleColumns &visible, int64_t first, const T *dot,
                     const LaneScratch &scratch) const {
-    const VisibleColumns visible(shape, row, queries, keys);
     const ScoreBlock<T> block =
-        computeScores(shape, row, queries, keys, visible, operands.query, operands.key, scratch.weights);
-    multiplyBlocks(queries.count, keys.count, shape.width, operands.outputGradient.data,
-                   {operands.outputGradient.stride, 1}, operands.value.data, {1, operands.value.stride},
-                   scratch.gradients, kKeyBlock, T(0));
-    scoreGradientRows(block, scratch.gradients, scratch.logSumExp, dot);
+        computeScores(shape, queries, keys, visible, scratch.query + first * shape.depth,
+                      scratch.keyTransposed, scratch.weights);
+    multiplyPanels(BlockProduct<T>{.rows = queries.count,
+                                   .columns = keys.count,
+                                   .depth = shape.width,
+                                   .a = scratch.outputGradient + first * shape.width,
+                                   .aStrides = {shape.width, 1},
+                                   .panels = scratch.valueTransposed,
+                                   .c = scratch.gradients,
+                                   .cRow = kScoreStride,
+                                   .neededColumns = visible.ranges()});
+    scoreGradientRows(block, scratch.gradients, scratch.logSumExp + first, dot);
   }
 
   /// dk and dv of one block of keys, over the heads of its group; in one pass also adds to dq.
   void runKeyBlock(const KernelArguments &arguments, int64_t batch, int64_t group, Span keys,
                    const LaneScratch &scratch) const {
     const BatchRow row(shape, arguments, kOptional, batch);
-    Operands operands;
-    loadKeys(arguments, batch, group, keys, scratch, operands);
+    packKeys(arguments, batch, group, keys, scratch);
     std::fill_n(scratch.keyGradient, keys.count * shape.depth, T(0));
     std::fill_n(scratch.valueGradient, keys.count * shape.width, T(0));
+    const Span all = {0, shape.queries};
     for (int64_t head = group * shape.headsPerGroup(); head < (group + 1) * shape.headsPerGroup(); ++head)
-      for (int64_t b = 0; b < queryBlocks(shape); ++b) {
-        const Span queries = queryBlock(shape, b);
+      for (int64_t b = 0; b < queryBlocks(all); ++b) {
+        const Span queries = queryBlock(all, b);
         if (!blockIsVisible(shape, row, queries, keys))
           continue;
-        loadQueries(arguments, batch, head, queries, scratch, operands);
-        computeBlock(row, queries, keys, operands, dots(arguments, batch, head) + queries.first, scratch);
-        multiplyBlocks(keys.count, shape.width, queries.count, scratch.weights, {1, kKeyBlock},
-                       operands.outputGradient.data, {operands.outputGradient.stride, 1},
-                       scratch.valueGradient, shape.width, T(1));
-        multiplyBlocks(keys.count, shape.depth, queries.count, scratch.gradients, {1, kKeyBlock},
-                       operands.query.data, {operands.query.stride, 1}, scratch.keyGradient, shape.depth,
-                       T(1));
+        const VisibleColumns visible(shape, row, queries, keys);
+        if (!visible.any)
+          continue;
+        loadQueries(arguments, batch, head, queries, scratch);
+        computeBlock(queries, keys, visible, 0, dots(arguments, batch, head) + queries.first, scratch);
+        addKeyGradients(queries, keys, VisibleRows(visible, queries.count, keys.count), scratch);
         if (onePass) {
           const BlockPlace place = queryPlace(batch, head, queries, shape.depth);
-          addQueryGradient(queries, keys, operands.key, scratch,
+          addQueryGradient(queries, keys, visible, scratch,
                            static_cast<T *>(arguments.results[kQueryGradient]) + place.offset, place.stride);
         }
       }
@@ -205,29 +233,66 @@ private:
                keyPlace(batch, group, keys, shape.width));
   }
 
-  void addQueryGradient(Span queries, Span keys, Block<T> key, const LaneScratch &scratch, T *gradient,
-                        int64_t stride) const {
-    multiplyBlocks(queries.count, shape.depth, keys.count, scratch.gradients, {kKeyBlock, 1}, key.data,
-                   {key.stride, 1}, gradient, stride, T(1));
+  void addKeyGradients(Span queries, Span keys, const VisibleRows &visible,
+                       const LaneScratch &scratch) const {
+    packPanels(scratch.outputGradient, shape.width, queries.count, shape.width, scratch.gradientPanels);
+    packPanels(scratch.query, shape.depth, queries.count, shape.depth, scratch.queryPanels);
+    BlockProduct<T> product = {.rows = keys.count,
+                               .columns = shape.width,
+                               .depth = queries.count,
+                               .a = scratch.weights,
+                               .aStrides = {1, kScoreStride},
+                               .panels = scratch.gradientPanels,
+                               .c = scratch.valueGradient,
+                               .cRow = shape.width,
+                               .accumulate = true,
+                               .neededDepth = visible.ranges()};
+    multiplyPanels(product);
+    product.columns = product.cRow = shape.depth;
+    product.a = scratch.gradients, product.panels = scratch.queryPanels, product.c = scratch.keyGradient;
+    multiplyPanels(product);
   }
 
-  /// dq of one block of queries: the second pass.
-  void runQueryBlock(const KernelArguments &arguments, int64_t batch, int64_t head, Span queries,
-                     const LaneScratch &scratch) const {
+  void addQueryGradient(Span queries, Span keys, const VisibleColumns &visible, const LaneScratch &scratch,
+                        T *gradient, int64_t stride) const {
+    multiplyPanels(BlockProduct<T>{.rows = queries.count,
+                                   .columns = shape.depth,
+                                   .depth = keys.count,
+                                   .a = scratch.gradients,
+                                   .aStrides = {kScoreStride, 1},
+                                   .panels = scratch.keyPanels,
+                                   .c = gradient,
+                                   .cRow = stride,
+                                   .accumulate = true,
+                                   .neededDepth = visible.ranges()});
+  }
+
+  /// dq of one tile of queries: the second pass.
+  void runQueryTile(const KernelArguments &arguments, int64_t batch, int64_t head, Span tile,
+                    const LaneScratch &scratch) const {
     const BatchRow row(shape, arguments, kOptional, batch);
-    Operands operands;
-    loadQueries(arguments, batch, head, queries, scratch, operands);
-    std::fill_n(scratch.queryGradient, queries.count * shape.depth, T(0));
-    for (int64_t b = 0; b < keyBlocks(shape); ++b) {
-      const Span keys = keyBlock(shape, b);
-      if (!blockIsVisible(shape, row, queries, keys))
+    loadQueries(arguments, batch, head, tile, scratch);
+    std::fill_n(scratch.queryGradient, tile.count * shape.depth, T(0));
+    for (int64_t k = 0; k < keyBlocks(shape); ++k) {
+      const Span keys = keyBlock(shape, k);
+      if (!blockIsVisible(shape, row, tile, keys))
         continue;
-      loadKeys(arguments, batch, head / shape.headsPerGroup(), keys, scratch, operands);
-      computeBlock(row, queries, keys, operands, dots(arguments, batch, head) + queries.first, scratch);
-      addQueryGradient(queries, keys, operands.key, scratch, scratch.queryGradient, shape.depth);
+      packKeys(arguments, batch, head / shape.headsPerGroup(), keys, scratch);
+      for (int64_t b = 0; b < queryBlocks(tile); ++b) {
+        const Span queries = queryBlock(tile, b);
+        if (!blockIsVisible(shape, row, queries, keys))
+          continue;
+        const VisibleColumns visible(shape, row, queries, keys);
+        if (!visible.any)
+          continue;
+        const int64_t first = queries.first - tile.first;
+        computeBlock(queries, keys, visible, first, dots(arguments, batch, head) + queries.first, scratch);
+        addQueryGradient(queries, keys, visible, scratch, scratch.queryGradient + first * shape.depth,
+                         shape.depth);
+      }
     }
     storeBlock(scratch.queryGradient, shape.depth, types.query, arguments.results[kQueryGradient],
-               queryPlace(batch, head, queries, shape.depth));
+               queryPlace(batch, head, tile, shape.depth));
   }
 
   /// The sink's weight exp(sink - lse) takes from the others: its gradient is -weight * D, summed over all
@@ -251,6 +316,7 @@ private:
   AttentionShape shape;
   GradientTypes types;
   bool onePass;
+  QueryTiles tiles;
   Lanes dotLanes, keyLanes, queryLanes;
   int64_t laneBytes, dotBytes;
 };

@@ -1,6 +1,7 @@
 //===- AttentionBlocks.cpp - Conversion of blocks -------------------------===//
 //
-// bf16 and f16 to float32 and back (nearest even), row by row of a block, on the instruction set in use.
+// bf16 and f16 to float32 and back (nearest even), or copies, row by row of a block, on the instruction set
+// in use.
 //
 //===----------------------------------------------------------------------===//
 #include "kernels/cpu/AttentionBlocks.h"
@@ -30,6 +31,28 @@ void narrowRow(DType type, const float *from, int64_t count, uint16_t *to) {
     storeF16(to, from, count);
 }
 
+/// Rows of one head are short: a loop of vectors costs less than a call of memcpy for each.
+template <typename T>
+void copyRowsOf(const T *from, int64_t fromStride, T *to, int64_t toStride, int64_t rows, int64_t columns) {
+  const hn::ScalableTag<T> d;
+  const int64_t lanes = hn::Lanes(d);
+  for (int64_t r = 0; r < rows; ++r, from += fromStride, to += toStride) {
+    int64_t c = 0;
+    for (; c + lanes <= columns; c += lanes)
+      hn::StoreU(hn::LoadU(d, from + c), d, to + c);
+    for (; c < columns; ++c)
+      to[c] = from[c];
+  }
+}
+void copyRowsFloat(const float *from, int64_t fromStride, float *to, int64_t toStride, int64_t rows,
+                   int64_t columns) {
+  copyRowsOf(from, fromStride, to, toStride, rows, columns);
+}
+void copyRowsDouble(const double *from, int64_t fromStride, double *to, int64_t toStride, int64_t rows,
+                    int64_t columns) {
+  copyRowsOf(from, fromStride, to, toStride, rows, columns);
+}
+
 } // namespace HWY_NAMESPACE
 } // namespace weft::cpu
 HWY_AFTER_NAMESPACE();
@@ -39,6 +62,17 @@ namespace weft::cpu {
 
 HWY_EXPORT(widenRow);
 HWY_EXPORT(narrowRow);
+HWY_EXPORT(copyRowsFloat);
+HWY_EXPORT(copyRowsDouble);
+
+static void copyRows(const float *from, int64_t fromStride, float *to, int64_t toStride, int64_t rows,
+                     int64_t columns) {
+  HWY_DYNAMIC_DISPATCH(copyRowsFloat)(from, fromStride, to, toStride, rows, columns);
+}
+static void copyRows(const double *from, int64_t fromStride, double *to, int64_t toStride, int64_t rows,
+                     int64_t columns) {
+  HWY_DYNAMIC_DISPATCH(copyRowsDouble)(from, fromStride, to, toStride, rows, columns);
+}
 
 template <> Block<float> loadBlock(DType type, const void *tensor, const BlockPlace &place, float *buffer) {
   if (type == DType::F32)
@@ -58,12 +92,19 @@ template <> Block<double> loadBlock(DType type, const void *tensor, const BlockP
   return {static_cast<const double *>(tensor) + place.offset, place.stride};
 }
 
+template <typename T> void copyBlock(DType type, const void *tensor, const BlockPlace &place, T *to) {
+  const Block<T> block = loadBlock(type, tensor, place, to);
+  if (block.data != to)
+    copyRows(block.data, block.stride, to, place.columns, place.rows, place.columns);
+}
+template void copyBlock(DType, const void *, const BlockPlace &, float *);
+template void copyBlock(DType, const void *, const BlockPlace &, double *);
+
 template <>
 void storeBlock(const float *block, int64_t stride, DType type, void *tensor, const BlockPlace &place) {
   if (type == DType::F32) {
-    float *to = static_cast<float *>(tensor) + place.offset;
-    for (int64_t r = 0; r < place.rows; ++r)
-      std::copy_n(block + r * stride, place.columns, to + r * place.stride);
+    copyRows(block, stride, static_cast<float *>(tensor) + place.offset, place.stride, place.rows,
+             place.columns);
     return;
   }
   uint16_t *to = static_cast<uint16_t *>(tensor) + place.offset;
@@ -73,9 +114,8 @@ void storeBlock(const float *block, int64_t stride, DType type, void *tensor, co
 
 template <>
 void storeBlock(const double *block, int64_t stride, DType type, void *tensor, const BlockPlace &place) {
-  for (int64_t r = 0; r < place.rows; ++r)
-    std::copy_n(block + r * stride, place.columns,
-                static_cast<double *>(tensor) + place.offset + r * place.stride);
+  copyRows(block, stride, static_cast<double *>(tensor) + place.offset, place.stride, place.rows,
+           place.columns);
 }
 
 } // namespace weft::cpu

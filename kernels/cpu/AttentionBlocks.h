@@ -2,8 +2,9 @@
 //
 // Attention and the linear cross-entropy work block by block. A block whose stored type is the compute type
 // is used where it lies; one of a narrower type is converted into the scratch of the lane that works on it.
-// Lanes are the unit of scratch: each takes a fixed, consecutive share of the tiles in order, and their
-// number is a function of the number of tiles alone, so neither scratch nor bits depend on the threads.
+// Lanes are the unit of scratch: each takes a fixed, consecutive share of the tiles in order, as long as the
+// others', and their number is a function of the number of tiles alone, so neither scratch nor bits depend on
+// the threads.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_KERNELS_CPU_ATTENTIONBLOCKS_H
@@ -27,15 +28,31 @@ constexpr DType kNativeType = std::is_same_v<T, double>     ? DType::F64
 /// A share of the tiles with scratch of its own.
 class Lanes {
 public:
-  explicit Lanes(int64_t tiles) : tiles(tiles), lanes(std::min(tiles, kMost)) {}
+  /// Tiles that take equally long.
+  explicit Lanes(int64_t tiles) : Lanes(tiles, [](int64_t) { return 1; }) {}
+  /// `work(tile)`, not negative, is how long a tile takes, in any unit.
+  template <typename Work> Lanes(int64_t tiles, const Work &work) : lanes(std::min(tiles, kMost)) {
+    double all = 0, before = 0;
+    for (int64_t tile = 0; tile < tiles; ++tile)
+      all += static_cast<double>(work(tile));
+    int64_t lane = 0;
+    for (int64_t tile = 0; tile < tiles; ++tile) {
+      // A tile belongs to the lane in whose share its middle lies.
+      const double own = static_cast<double>(work(tile)), middle = before + own / 2;
+      while (lane < lanes && middle * static_cast<double>(lanes) >= all * static_cast<double>(lane))
+        firstTile[lane++] = tile;
+      before += own;
+    }
+    std::fill(firstTile + lane, firstTile + lanes + 1, tiles);
+  }
   int64_t count() const { return lanes; }
   /// Lane `lane` works on tiles [first(lane), first(lane + 1)), in order.
-  int64_t first(int64_t lane) const { return tiles * lane / lanes; }
+  int64_t first(int64_t lane) const { return firstTile[lane]; }
 
 private:
   static constexpr int64_t kMost = 32;
-  int64_t tiles;
   int64_t lanes;
+  int64_t firstTile[kMost + 1];
 };
 
 /// Hands out parts of a workspace, each on a 64-byte boundary. With a null base it only adds up their bytes.
@@ -71,6 +88,9 @@ struct BlockPlace {
 /// The block of `tensor` at `place`: itself when `type` is T's, else converted into `buffer` [rows, columns].
 /// A bfloat16 block is always itself.
 template <typename T> Block<T> loadBlock(DType type, const void *tensor, const BlockPlace &place, T *buffer);
+
+/// The same copied into `to` [rows, columns] in any case: consecutive rows are quick to read again and again.
+template <typename T> void copyBlock(DType type, const void *tensor, const BlockPlace &place, T *to);
 
 /// Rounds `block` (rows `stride` apart) to `type` and stores it.
 template <typename T>

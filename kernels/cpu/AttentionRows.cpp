@@ -1,8 +1,9 @@
 //===- AttentionRows.cpp - Online softmax and its gradient, vectorized ----===//
 //
-// One source for all instruction sets (Highway). A row of a block is at most some hundred scores and stays in
-// the first-level cache, so each step is its own pass over the row. A row that has seen no key yet has
-// maximum -infinity; its weights are taken against 0 instead, which leaves them exactly 0.
+// One source for all instruction sets (Highway). Only the vectors around what a row sees are read; the rest
+// of the row becomes 0. The forward passes twice over a row, for its maximum and for its weights, the
+// backward once. A row that has seen no key yet has maximum -infinity; its weights are taken against 0
+// instead, which leaves them exactly 0.
 //
 //===----------------------------------------------------------------------===//
 #include "kernels/cpu/AttentionRows.h"
@@ -20,57 +21,88 @@ HWY_BEFORE_NAMESPACE();
 namespace weft::cpu {
 namespace HWY_NAMESPACE {
 
-/// Plain products to scores: scale, then softcap.
-template <typename T> void scaleRow(const ScoreBlock<T> &block, T *row, int64_t padded) {
-  const hn::ScalableTag<T> d;
-  const auto scale = hn::Set(d, block.scale), cap = hn::Set(d, block.softcap);
-  if (block.softcap > 0) {
-    for (int64_t c = 0; c < padded; c += hn::Lanes(d)) {
-      const auto score = hn::Mul(hn::Load(d, row + c), scale);
-      hn::Store(hn::Mul(cap, hn::Tanh(d, hn::Div(score, cap))), d, row + c);
-    }
-    return;
+/// The columns that a row sees, and the whole vectors around them.
+template <typename T> struct RowExtent {
+  int64_t first, last; ///< empty: 0, 0
+  int64_t begin, end;
+  RowExtent(const ScoreBlock<T> &block, int64_t r)
+      : first(block.firstVisible[r]), last(block.lastVisible[r]) {
+    const int64_t lanes = hn::Lanes(hn::ScalableTag<T>());
+    if (last <= first)
+      first = last = 0;
+    begin = first / lanes * lanes, end = (last + lanes - 1) / lanes * lanes;
   }
-  for (int64_t c = 0; c < padded; c += hn::Lanes(d))
-    hn::Store(hn::Mul(hn::Load(d, row + c), scale), d, row + c);
-}
+  /// True when the vector at `column` holds columns that the row does not see.
+  bool isEdge(int64_t column) const {
+    return column < first || column + static_cast<int64_t>(hn::Lanes(hn::ScalableTag<T>())) > last;
+  }
+  /// `values`, the vector at `column`, with `hidden` where the row does not see the column.
+  template <typename V> HWY_INLINE V hide(int64_t column, V values, T hidden) const {
+    const hn::ScalableTag<T> d;
+    const auto columns = hn::Iota(d, static_cast<T>(column));
+    const auto sees = hn::And(hn::Ge(columns, hn::Set(d, static_cast<T>(first))),
+                              hn::Lt(columns, hn::Set(d, static_cast<T>(last))));
+    return hn::IfThenElse(sees, values, hn::Set(d, hidden));
+  }
+  /// Zeros in all columns of the block that none of the vectors holds.
+  void clearOutside(const ScoreBlock<T> &block, T *row) const {
+    const hn::ScalableTag<T> d;
+    const int64_t lanes = hn::Lanes(d);
+    for (int64_t c = 0; c < begin; c += lanes)
+      hn::Store(hn::Zero(d), d, row + c);
+    for (int64_t c = end; c < block.columns; c += lanes)
+      hn::Store(hn::Zero(d), d, row + c);
+  }
+};
 
-template <typename T> void maskRow(const ScoreBlock<T> &block, int64_t r, T *row, int64_t padded) {
-  constexpr T kMasked = -std::numeric_limits<T>::infinity();
-  int64_t first = block.firstVisible[r], last = block.lastVisible[r];
+/// Columns within the extent that the row does not see one by one: by their position or their segment.
+template <typename T>
+void hideElements(const ScoreBlock<T> &block, int64_t r, const RowExtent<T> &extent, T *row, T hidden) {
   if (block.positions) {
-    const auto least = static_cast<int32_t>(first), most = static_cast<int32_t>(last);
-    for (int64_t c = 0; c < block.columns; ++c)
-      row[c] = block.positions[c] >= least && block.positions[c] <= most ? row[c] : kMasked;
-    first = 0, last = block.columns;
+    const int32_t least = block.leastPosition[r], most = block.mostPosition[r];
+    for (int64_t c = extent.first; c < extent.last; ++c)
+      row[c] = block.positions[c] >= least && block.positions[c] <= most ? row[c] : hidden;
   }
-  if (last < first)
-    last = first;
-  for (int64_t c = 0; c < first; ++c)
-    row[c] = kMasked;
-  for (int64_t c = last; c < padded; ++c)
-    row[c] = kMasked;
-  if (!block.querySegments)
-    return;
-  const int32_t segment = block.querySegments[r];
-  for (int64_t c = first; c < last; ++c)
-    row[c] = block.keySegments[c] == segment ? row[c] : kMasked;
+  if (block.keySegments) {
+    const int32_t segment = block.querySegments[r];
+    for (int64_t c = extent.first; c < extent.last; ++c)
+      row[c] = block.keySegments[c] == segment ? row[c] : hidden;
+  }
 }
 
-template <typename T> T maximumOfRow(const T *row, int64_t padded, T start) {
+/// Plain products to scores: scale, then softcap; -infinity where the row does not see a column of its
+/// vectors. Returns the largest, at least `start`.
+template <typename T> T scoreRow(const ScoreBlock<T> &block, int64_t r, const RowExtent<T> &extent, T start) {
+  constexpr T kMasked = -std::numeric_limits<T>::infinity();
   const hn::ScalableTag<T> d;
+  const int64_t lanes = hn::Lanes(d);
+  const auto scale = hn::Set(d, block.scale), cap = hn::Set(d, block.softcap);
+  T *row = block.scores + r * block.stride;
   auto most = hn::Set(d, start);
-  for (int64_t c = 0; c < padded; c += hn::Lanes(d))
-    most = hn::Max(most, hn::Load(d, row + c));
+  for (int64_t c = extent.begin; c < extent.end; c += lanes) {
+    auto score = hn::Mul(hn::Load(d, row + c), scale);
+    if (block.softcap > 0)
+      score = hn::Mul(cap, hn::Tanh(d, hn::Div(score, cap)));
+    if (extent.isEdge(c))
+      score = extent.hide(c, score, kMasked);
+    hn::Store(score, d, row + c);
+    most = hn::Max(most, score);
+  }
+  if (block.hidesElements()) {
+    hideElements(block, r, extent, row, kMasked);
+    most = hn::Set(d, start);
+    for (int64_t c = extent.begin; c < extent.end; c += lanes)
+      most = hn::Max(most, hn::Load(d, row + c));
+  }
   return hn::GetLane(hn::MaxOfLanes(d, most));
 }
 
 /// Turns scores into weights relative to `maximum`; returns their sum.
-template <typename T> T weighRow(T *row, int64_t padded, T maximum) {
+template <typename T> T weighRow(T *row, const RowExtent<T> &extent, T maximum) {
   const hn::ScalableTag<T> d;
   const auto most = hn::Set(d, maximum);
   auto sum = hn::Zero(d);
-  for (int64_t c = 0; c < padded; c += hn::Lanes(d)) {
+  for (int64_t c = extent.begin; c < extent.end; c += hn::Lanes(d)) {
     const auto weight = expOfNonPositive(d, hn::Sub(hn::Load(d, row + c), most));
     hn::Store(weight, d, row + c);
     sum = hn::Add(sum, weight);
@@ -84,54 +116,70 @@ template <typename T> T expOfOne(T x) {
 }
 
 template <typename T>
-void softmaxRowsOf(const ScoreBlock<T> &block, T *maximum, T *sum, T *output, int64_t width, bool first) {
-  const int64_t padded = padColumns(block.columns);
+void softmaxRowsOf(const ScoreBlock<T> &block, T *maximum, T *sum, T *output, int64_t width) {
+  constexpr T kNone = -std::numeric_limits<T>::infinity();
   for (int64_t r = 0; r < block.rows; ++r) {
     T *row = block.scores + r * block.stride;
-    scaleRow(block, row, padded);
-    maskRow(block, r, row, padded);
-    constexpr T kNone = -std::numeric_limits<T>::infinity();
-    const T before = first ? kNone : maximum[r];
-    const T after = maximumOfRow(row, padded, before);
+    const RowExtent<T> extent(block, r);
+    extent.clearOutside(block, row);
+    if (extent.begin == extent.end)
+      continue;
+    const T before = maximum[r], after = scoreRow(block, r, extent, before);
     const T base = after == kNone ? T(0) : after;
-    const T blockSum = weighRow(row, padded, base);
+    const T blockSum = weighRow(row, extent, base);
     maximum[r] = after;
-    if (first) {
-      sum[r] = blockSum;
-    } else if (before == after) {
+    if (before == kNone || before == after) { // nothing to rescale
       sum[r] += blockSum;
-    } else {
-      const T factor = expOfOne(before - base);
-      sum[r] = sum[r] * factor + blockSum;
-      T *out = output + r * width;
-      for (int64_t i = 0; i < width; ++i)
-        out[i] *= factor;
+      continue;
     }
+    const T factor = expOfOne(before - base);
+    sum[r] = sum[r] * factor + blockSum;
+    T *out = output + r * width;
+    for (int64_t i = 0; i < width; ++i)
+      out[i] *= factor;
+  }
+}
+
+/// Products and gradients of the weights of a row, to weights and gradients of the products.
+template <typename T, bool kCapped>
+HWY_INLINE void gradientRow(const ScoreBlock<T> &block, const RowExtent<T> &extent, T *row, T *gradientRow,
+                            T lse, T dot) {
+  const hn::ScalableTag<T> d;
+  const auto scale = hn::Set(d, block.scale), cap = hn::Set(d, block.softcap);
+  const auto base = hn::Set(d, lse), center = hn::Set(d, dot), one = hn::Set(d, T(1));
+  for (int64_t c = extent.begin; c < extent.end; c += hn::Lanes(d)) {
+    auto score = hn::Mul(hn::Load(d, row + c), scale);
+    auto inner = hn::Sub(hn::Load(d, gradientRow + c), center);
+    if constexpr (kCapped) {
+      // d cap tanh(x / cap) / dx = 1 - tanh^2.
+      const auto tanh = hn::Tanh(d, hn::Div(score, cap));
+      score = hn::Mul(cap, tanh);
+      inner = hn::Mul(inner, hn::Sub(one, hn::Mul(tanh, tanh)));
+    }
+    auto weight = expOfNonPositive(d, hn::Sub(score, base));
+    auto gradient = hn::Mul(hn::Mul(weight, inner), scale);
+    if (extent.isEdge(c))
+      weight = extent.hide(c, weight, T(0)), gradient = extent.hide(c, gradient, T(0));
+    hn::Store(weight, d, row + c);
+    hn::Store(gradient, d, gradientRow + c);
   }
 }
 
 template <typename T>
 void scoreGradientRowsOf(const ScoreBlock<T> &block, T *gradient, const T *lse, const T *dot) {
-  const hn::ScalableTag<T> d;
-  const int64_t padded = padColumns(block.columns);
   for (int64_t r = 0; r < block.rows; ++r) {
-    T *row = block.scores + r * block.stride, *gradientRow = gradient + r * block.stride;
-    scaleRow(block, row, padded);
-    if (block.softcap > 0) {
-      // d cap tanh(x / cap) / dx = 1 - tanh^2. Taken before the mask, which would make it 1 - infinity.
-      const auto caps = hn::Set(d, block.softcap), one = hn::Set(d, T(1)), center = hn::Set(d, dot[r]);
-      for (int64_t c = 0; c < padded; c += hn::Lanes(d)) {
-        const auto tanh = hn::Div(hn::Load(d, row + c), caps);
-        const auto slope = hn::Sub(one, hn::Mul(tanh, tanh));
-        hn::Store(hn::Mul(hn::Sub(hn::Load(d, gradientRow + c), center), slope), d, gradientRow + c);
-      }
-    }
-    maskRow(block, r, row, padded);
-    weighRow(row, padded, lse[r] == -std::numeric_limits<T>::infinity() ? T(0) : lse[r]);
-    const auto center = hn::Set(d, block.softcap > 0 ? T(0) : dot[r]), scale = hn::Set(d, block.scale);
-    for (int64_t c = 0; c < padded; c += hn::Lanes(d)) {
-      const auto inner = hn::Sub(hn::Load(d, gradientRow + c), center);
-      hn::Store(hn::Mul(hn::Mul(hn::Load(d, row + c), inner), scale), d, gradientRow + c);
+    T *row = block.scores + r * block.stride, *rowGradient = gradient + r * block.stride;
+    const RowExtent<T> extent(block, r);
+    extent.clearOutside(block, row);
+    extent.clearOutside(block, rowGradient);
+    const T base = lse[r] == -std::numeric_limits<T>::infinity() ? T(0) : lse[r];
+    if (block.softcap > 0)
+      gradientRow<T, true>(block, extent, row, rowGradient, base, dot[r]);
+    else
+      gradientRow<T, false>(block, extent, row, rowGradient, base, dot[r]);
+    if (block.hidesElements()) {
+      hideElements(block, r, extent, row, T(0));
+      hideElements(block, r, extent, rowGradient, T(0));
     }
   }
 }
@@ -155,12 +203,12 @@ void dotRowsOf(const T *a, int64_t aStride, const T *b, int64_t bStride, int64_t
 }
 
 void softmaxRowsFloat(const ScoreBlock<float> &block, float *maximum, float *sum, float *output,
-                      int64_t width, bool first) {
-  softmaxRowsOf(block, maximum, sum, output, width, first);
+                      int64_t width) {
+  softmaxRowsOf(block, maximum, sum, output, width);
 }
 void softmaxRowsDouble(const ScoreBlock<double> &block, double *maximum, double *sum, double *output,
-                       int64_t width, bool first) {
-  softmaxRowsOf(block, maximum, sum, output, width, first);
+                       int64_t width) {
+  softmaxRowsOf(block, maximum, sum, output, width);
 }
 void scoreGradientRowsFloat(const ScoreBlock<float> &block, float *gradient, const float *lse,
                             const float *dot) {
@@ -193,13 +241,12 @@ HWY_EXPORT(scoreGradientRowsDouble);
 HWY_EXPORT(dotRowsFloat);
 HWY_EXPORT(dotRowsDouble);
 
-void softmaxRows(const ScoreBlock<float> &block, float *maximum, float *sum, float *output, int64_t width,
-                 bool first) {
-  HWY_DYNAMIC_DISPATCH(softmaxRowsFloat)(block, maximum, sum, output, width, first);
+void softmaxRows(const ScoreBlock<float> &block, float *maximum, float *sum, float *output, int64_t width) {
+  HWY_DYNAMIC_DISPATCH(softmaxRowsFloat)(block, maximum, sum, output, width);
 }
-void softmaxRows(const ScoreBlock<double> &block, double *maximum, double *sum, double *output, int64_t width,
-                 bool first) {
-  HWY_DYNAMIC_DISPATCH(softmaxRowsDouble)(block, maximum, sum, output, width, first);
+void softmaxRows(const ScoreBlock<double> &block, double *maximum, double *sum, double *output,
+                 int64_t width) {
+  HWY_DYNAMIC_DISPATCH(softmaxRowsDouble)(block, maximum, sum, output, width);
 }
 void scoreGradientRows(const ScoreBlock<float> &block, float *gradient, const float *lse, const float *dot) {
   HWY_DYNAMIC_DISPATCH(scoreGradientRowsFloat)(block, gradient, lse, dot);

@@ -1,9 +1,9 @@
 //===- AttentionRows.h - The row-wise arithmetic of a block of scores -----===//
 //
 // Between the two products of a block, attention works on rows of scores: softcap, mask, online softmax, and
-// in the backward the gradient of the scores. Everything here runs on whole vectors: the columns of a block
-// are padded to a multiple of kColumnPadding, and a key that must not count has the score -infinity, so its
-// weight is exactly 0. Instantiated for float and double; dispatched to the instruction set in use.
+// in the backward the gradient of the scores. Whole vectors are worked on, from the first to the last column
+// that a row sees; elsewhere its weight is exactly 0. Instantiated for float and double; dispatched to the
+// instruction set in use.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_KERNELS_CPU_ATTENTIONROWS_H
@@ -13,13 +13,8 @@
 
 namespace weft::cpu {
 
-constexpr int64_t kColumnPadding = 16;
-
-inline int64_t padColumns(int64_t columns) {
-  return (columns + kColumnPadding - 1) / kColumnPadding * kColumnPadding;
-}
-
-/// Scores of `rows` queries and `columns` keys, in rows of `stride` elements (at least padColumns(columns)).
+/// Scores of `rows` queries and `columns` keys. Rows begin on vectors and are `stride` elements apart: at
+/// least 16 more than `columns`.
 template <typename T> struct ScoreBlock {
   T *scores;
   int64_t stride;
@@ -27,27 +22,29 @@ template <typename T> struct ScoreBlock {
   int64_t columns;
   T scale;   ///< the scores on entry are plain products q k^T: the first step multiplies them by this
   T softcap; ///< 0: none
-  /// Row r sees columns [firstVisible[r], lastVisible[r]), both within [0, columns]; with positions, those
-  /// columns whose position is in [firstVisible[r], lastVisible[r]].
+  /// Row r sees none but columns [firstVisible[r], lastVisible[r]), both within [0, columns]; of these, with
+  /// positions, those in [leastPosition[r], mostPosition[r]], and with segments, those of its own.
   const int32_t *firstVisible;
   const int32_t *lastVisible;
   const int32_t *positions; ///< of the columns, or null
-  /// Null: one segment. Else row r sees column c only when the two are equal.
+  const int32_t *leastPosition;
+  const int32_t *mostPosition;
   const int32_t *querySegments;
-  const int32_t *keySegments;
+  const int32_t *keySegments; ///< of the columns, or null
+
+  bool hidesElements() const { return positions || keySegments; }
 };
 
 /// One block of the online softmax. Turns scores into weights exp(score - maximum[r]), updates maximum and
-/// sum per row, and rescales what `output` [rows, width] holds of earlier blocks; `first` says that it holds
-/// nothing yet.
-void softmaxRows(const ScoreBlock<float> &block, float *maximum, float *sum, float *output, int64_t width,
-                 bool first);
-void softmaxRows(const ScoreBlock<double> &block, double *maximum, double *sum, double *output, int64_t width,
-                 bool first);
+/// sum per row, and rescales what `output` [rows, width] holds of earlier blocks. Before the first block
+/// maximum is -infinity, and sum and output are 0.
+void softmaxRows(const ScoreBlock<float> &block, float *maximum, float *sum, float *output, int64_t width);
+void softmaxRows(const ScoreBlock<double> &block, double *maximum, double *sum, double *output,
+                 int64_t width);
 
 /// The backward of one block. On entry `block` holds scores and `gradient` (same stride) the gradients of the
 /// weights; on return `block` holds the weights exp(score - lse[r]) and `gradient` that of the plain
-/// products: weight * (gradient - dot[r]) * d softcap * scale.
+/// products: weight * (gradient - dot[r]) * d softcap * scale. Both are 0 in columns that a row does not see.
 void scoreGradientRows(const ScoreBlock<float> &block, float *gradient, const float *lse, const float *dot);
 void scoreGradientRows(const ScoreBlock<double> &block, double *gradient, const double *lse,
                        const double *dot);

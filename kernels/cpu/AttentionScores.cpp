@@ -2,6 +2,8 @@
 //
 // Skipping a block changes no bit: every weight in it would be exactly 0. With positions a block is judged by
 // the least and the most of its queries and keys; where every query sees every key, none is looked at again.
+// Ascending positions and segments in one piece, which is what packing and context ranks make, become ranges
+// of columns; the rest is compared number by number.
 //
 //===----------------------------------------------------------------------===//
 #include "kernels/cpu/AttentionScores.h"
@@ -56,33 +58,101 @@ bool blockIsVisible(const AttentionShape &shape, const BatchRow &row, Span queri
   return query.most >= key.least && key.most >= query.least;
 }
 
+QueryTiles::QueryTiles(const AttentionShape &shape) {
+  // Queries, their output, and the packed keys and values of a block share the second-level cache.
+  constexpr int64_t kElements = 24 * 1024, kMostBlocks = 6, kEnoughTiles = 8;
+  int64_t blocks =
+      std::clamp<int64_t>(kElements / std::max(shape.depth, shape.width) / kQueryBlock, 1, kMostBlocks);
+  auto tiles = [&] { return (shape.queries + blocks * kQueryBlock - 1) / (blocks * kQueryBlock); };
+  while (blocks > 1 && shape.batch * shape.heads * tiles() < kEnoughTiles)
+    --blocks;
+  rows = blocks * kQueryBlock;
+  count = tiles();
+}
+
+int64_t QueryTiles::work(const AttentionShape &shape, int64_t index) const {
+  const Span queries = span(shape, index);
+  int64_t keys = shape.keys;
+  if (!shape.hasPositions) {
+    const KeyRange first = shape.visibleKeys(queries.first), last = shape.visibleKeys(queries.end() - 1);
+    keys =
+        (std::max<int64_t>(first.last - first.first, 0) + std::max<int64_t>(last.last - last.first, 0)) / 2;
+  }
+  return queries.count * (keys + kQueryBlock);
+}
+
 VisibleColumns::VisibleColumns(const AttentionShape &shape, const BatchRow &row, Span queries, Span keys) {
   if (row.positions.queries) {
     findByPosition(shape, row.positions, queries, keys);
-    return;
+  } else {
+    for (int64_t r = 0; r < queries.count; ++r) {
+      KeyRange range = shape.visibleKeys(queries.first + r);
+      first[r] = static_cast<int32_t>(std::clamp(range.first - keys.first, int64_t(0), keys.count));
+      last[r] = static_cast<int32_t>(std::clamp(range.last - keys.first, int64_t(0), keys.count));
+    }
   }
+  if (row.segments.queries)
+    limitToSegments(row.segments, queries, keys);
   for (int64_t r = 0; r < queries.count; ++r) {
-    KeyRange range = shape.visibleKeys(queries.first + r);
-    first[r] = static_cast<int32_t>(std::clamp(range.first - keys.first, int64_t(0), keys.count));
-    last[r] = static_cast<int32_t>(std::clamp(range.last - keys.first, int64_t(0), keys.count));
+    any |= first[r] < last[r];
+    all &= first[r] == 0 && last[r] == keys.count;
   }
+  all &= !positions && !keySegments;
 }
 
 void VisibleColumns::findByPosition(const AttentionShape &shape, const RowNumbers &numbers, Span queries,
                                     Span keys) {
   const Extent query(numbers.queries, queries), key(numbers.keys, keys);
+  std::fill_n(first, queries.count, 0);
+  std::fill_n(last, queries.count, static_cast<int32_t>(keys.count));
   if (key.least >= shape.visiblePositions(query.most).first &&
-      key.most < shape.visiblePositions(query.least).last) {
-    std::fill_n(first, queries.count, 0);
-    std::fill_n(last, queries.count, static_cast<int32_t>(keys.count));
+      key.most < shape.visiblePositions(query.least).last)
     return;
-  }
-  positions = numbers.keys + keys.first;
+  const int32_t *begin = numbers.keys + keys.first, *end = begin + keys.count;
+  const bool ascending = std::is_sorted(begin, end);
+  if (!ascending)
+    positions = begin;
   for (int64_t r = 0; r < queries.count; ++r) {
     KeyRange range = shape.visiblePositions(numbers.queries[queries.first + r]);
-    first[r] = toPosition(range.first);
-    last[r] = toPosition(range.last - 1);
+    leastPosition[r] = toPosition(range.first);
+    mostPosition[r] = toPosition(range.last - 1);
+    if (ascending) {
+      first[r] = static_cast<int32_t>(std::lower_bound(begin, end, leastPosition[r]) - begin);
+      last[r] = static_cast<int32_t>(std::upper_bound(begin, end, mostPosition[r]) - begin);
+    }
   }
+}
+
+void VisibleColumns::limitToSegments(const RowNumbers &segments, Span queries, Span keys) {
+  const int32_t *query = segments.queries + queries.first, *begin = segments.keys + keys.first;
+  const int32_t *end = begin + keys.count;
+  int32_t from = 0, to = 0;
+  for (int64_t r = 0; r < queries.count; ++r) {
+    if (r == 0 || query[r] != query[r - 1]) {
+      const int32_t *some = std::find(begin, end, query[r]);
+      const int32_t *next = std::find_if(some, end, [&](int32_t segment) { return segment != query[r]; });
+      from = static_cast<int32_t>(some - begin), to = static_cast<int32_t>(next - begin);
+      if (std::find(next, end, query[r]) != end) {
+        to = static_cast<int32_t>(keys.count);
+        querySegments = query, keySegments = begin;
+      }
+    }
+    first[r] = std::max(first[r], from);
+    last[r] = std::min(last[r], to);
+  }
+}
+
+VisibleRows::VisibleRows(const VisibleColumns &visible, int64_t rows, int64_t columns) : all(visible.all) {
+  if (all)
+    return;
+  std::fill_n(first, columns, 0);
+  std::fill_n(last, columns, 0);
+  for (int64_t r = rows - 1; r >= 0; --r)
+    for (int32_t c = visible.first[r]; c < visible.last[r]; ++c)
+      first[c] = static_cast<int32_t>(r);
+  for (int64_t r = 0; r < rows; ++r)
+    for (int32_t c = visible.first[r]; c < visible.last[r]; ++c)
+      last[c] = static_cast<int32_t>(r + 1);
 }
 
 } // namespace weft::cpu

@@ -1,7 +1,8 @@
 //===- AttentionScores.h - One block of scores of one head ----------------===//
 //
 // What forward and backward share: the sizes of blocks, which blocks can be skipped because no query of
-// theirs sees a key of theirs, and the products q k^T of a block with the description of its mask.
+// theirs sees a key of theirs, which columns each row of a block sees, and the products q k^T of a block with
+// the description of its mask. Blocks are small enough that the scores of one stay in the first-level cache.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_KERNELS_CPU_ATTENTIONSCORES_H
@@ -11,11 +12,14 @@
 #include "kernels/cpu/AttentionBlocks.h"
 #include "kernels/cpu/AttentionRows.h"
 #include "kernels/cpu/AttentionShape.h"
+#include "kernels/cpu/BlockProduct.h"
 
 namespace weft::cpu {
 
-constexpr int64_t kQueryBlock = 64;
+constexpr int64_t kQueryBlock = 48;
 constexpr int64_t kKeyBlock = 128;
+/// Elements from one row of scores to the next: rows in a column do not share their place in the cache.
+constexpr int64_t kScoreStride = kKeyBlock + 16;
 
 /// Consecutive queries or keys of one batch row: [first, first + count).
 struct Span {
@@ -24,16 +28,26 @@ struct Span {
   int64_t end() const { return first + count; }
 };
 
-inline Span queryBlock(const AttentionShape &shape, int64_t index) {
-  return {index * kQueryBlock, std::min(kQueryBlock, shape.queries - index * kQueryBlock)};
+inline Span queryBlock(Span queries, int64_t index) {
+  return {queries.first + index * kQueryBlock, std::min(kQueryBlock, queries.count - index * kQueryBlock)};
 }
 inline Span keyBlock(const AttentionShape &shape, int64_t index) {
   return {index * kKeyBlock, std::min(kKeyBlock, shape.keys - index * kKeyBlock)};
 }
-inline int64_t queryBlocks(const AttentionShape &shape) {
-  return (shape.queries + kQueryBlock - 1) / kQueryBlock;
-}
+inline int64_t queryBlocks(Span queries) { return (queries.count + kQueryBlock - 1) / kQueryBlock; }
 inline int64_t keyBlocks(const AttentionShape &shape) { return (shape.keys + kKeyBlock - 1) / kKeyBlock; }
+
+/// Tiles of some query blocks of one head: keys and values are packed once for all blocks of a tile.
+struct QueryTiles {
+  int64_t rows;  ///< of a tile, the last may have fewer
+  int64_t count; ///< of one head
+  explicit QueryTiles(const AttentionShape &shape);
+  Span span(const AttentionShape &shape, int64_t index) const {
+    return {index * rows, std::min(rows, shape.queries - index * rows)};
+  }
+  /// Roughly how long a tile takes: the keys that its queries may see, and what is done once per query.
+  int64_t work(const AttentionShape &shape, int64_t index) const;
+};
 
 /// A number for each query and each key of one batch row; null when the call has none.
 struct RowNumbers {
@@ -57,27 +71,53 @@ inline BlockPlace headPlace(int64_t batch, Span span, int64_t positions, int64_t
 /// False when no query of the block sees a key of the block: such a block changes nothing and is skipped.
 bool blockIsVisible(const AttentionShape &shape, const BatchRow &row, Span queries, Span keys);
 
-/// The visible columns of each row of a block; filled in place, no allocation. Without positions they are
-/// columns [first, last). With positions they are those whose position is in [first, last], or all of them
-/// where `positions` is null.
+/// The visible columns of each row of a block; filled in place, no allocation. Row r sees none but columns
+/// [first[r], last[r]), and all of them unless there are numbers to compare one by one: positions that do not
+/// ascend, or a segment that lies in several parts of the block.
 struct VisibleColumns {
   int32_t first[kQueryBlock];
   int32_t last[kQueryBlock];
-  const int32_t *positions = nullptr;
+  int32_t leastPosition[kQueryBlock];
+  int32_t mostPosition[kQueryBlock];
+  const int32_t *positions = nullptr;     ///< of the keys, or null
+  const int32_t *querySegments = nullptr; ///< with keySegments
+  const int32_t *keySegments = nullptr;   ///< of the keys, or null
+  bool any = false;                       ///< some row sees some column
+  bool all = true;                        ///< every row sees every column
   VisibleColumns(const AttentionShape &shape, const BatchRow &row, Span queries, Span keys);
+
+  RowRanges ranges() const { return all ? RowRanges{} : RowRanges{first, last}; }
 
 private:
   void findByPosition(const AttentionShape &shape, const RowNumbers &positions, Span queries, Span keys);
+  void limitToSegments(const RowNumbers &segments, Span queries, Span keys);
 };
 
-/// Writes q k^T into `scores` [queries, kKeyBlock] and describes the block for the row functions.
+/// The rows of a block that see each of its columns, at least.
+struct VisibleRows {
+  int32_t first[kKeyBlock];
+  int32_t last[kKeyBlock];
+  bool all;
+  VisibleRows(const VisibleColumns &visible, int64_t rows, int64_t columns);
+  RowRanges ranges() const { return all ? RowRanges{} : RowRanges{first, last}; }
+};
+
+/// Writes q k^T into `scores` [queries, kScoreStride] and describes the block for the row functions. `q` has
+/// `depth` elements a row, `k` are panels of k^T.
 template <typename T>
-ScoreBlock<T> computeScores(const AttentionShape &shape, const BatchRow &row, Span queries, Span keys,
-                            const VisibleColumns &visible, Block<T> q, Block<T> k, T *scores) {
-  multiplyBlocks(queries.count, keys.count, shape.depth, q.data, {q.stride, 1}, k.data, {1, k.stride}, scores,
-                 kKeyBlock, T(0));
+ScoreBlock<T> computeScores(const AttentionShape &shape, Span queries, Span keys,
+                            const VisibleColumns &visible, const T *q, const T *k, T *scores) {
+  multiplyPanels(BlockProduct<T>{.rows = queries.count,
+                                 .columns = keys.count,
+                                 .depth = shape.depth,
+                                 .a = q,
+                                 .aStrides = {shape.depth, 1},
+                                 .panels = k,
+                                 .c = scores,
+                                 .cRow = kScoreStride,
+                                 .neededColumns = visible.ranges()});
   return {scores,
-          kKeyBlock,
+          kScoreStride,
           queries.count,
           keys.count,
           static_cast<T>(shape.scale),
@@ -85,8 +125,10 @@ ScoreBlock<T> computeScores(const AttentionShape &shape, const BatchRow &row, Sp
           visible.first,
           visible.last,
           visible.positions,
-          row.segments.queries ? row.segments.queries + queries.first : nullptr,
-          row.segments.keys ? row.segments.keys + keys.first : nullptr};
+          visible.leastPosition,
+          visible.mostPosition,
+          visible.querySegments,
+          visible.keySegments};
 }
 
 } // namespace weft::cpu

@@ -187,12 +187,14 @@ std::vector<Tensor> attentionOperands(const AttentionCase &c, uint64_t seed) {
   operands.push_back(randomTensor(call.operands[0], seed, c.spread));
   operands.push_back(randomTensor(call.operands[1], seed + 1, c.spread));
   operands.push_back(randomTensor(call.operands[2], seed + 2));
-  // Documents of five positions; the last query's segment has no key at all.
+  // Documents of five positions, whose numbers may recur; the last query's segment has no key at all.
   auto segmentsOf = [&](int64_t count, bool queries) {
     std::vector<double> values(c.batch * count);
     for (int64_t b = 0; b < c.batch; ++b)
       for (int64_t i = 0; i < count; ++i)
-        values[b * count + i] = queries && i == count - 1 ? -7 : i / 5 + b;
+        values[b * count + i] = queries && i == count - 1 ? -7
+                                : c.distinctSegments > 0  ? i / 5 % c.distinctSegments
+                                                          : i / 5 + b;
     return values;
   };
   if (c.segments) {

@@ -25,8 +25,9 @@ struct AttentionCase {
   double softcap = 0;
   bool segments = false, sinks = false;
   Positions positions = Positions::Implied;
-  double spread = 1; ///< standard deviation of q and k
-  double scale = 0;  ///< 0: 1 / sqrt(depth)
+  double spread = 1;            ///< standard deviation of q and k
+  double scale = 0;             ///< 0: 1 / sqrt(depth)
+  int64_t distinctSegments = 0; ///< 0: no segment returns after another
 
   DType statistics() const { return type == DType::F64 ? DType::F64 : DType::F32; }
   double scaleInUse() const;

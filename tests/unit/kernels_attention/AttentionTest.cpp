@@ -62,6 +62,15 @@ std::vector<AttentionCase> cases() {
   add("sinks", [](AttentionCase &c) { c.sinks = true; });
   add("sinks_and_empty_rows", [](AttentionCase &c) { c.sinks = true, c.queries = 200, c.keys = 70; });
   add("segments", [](AttentionCase &c) { c.segments = true; });
+  add("segments_that_recur", [](AttentionCase &c) { c.segments = true, c.distinctSegments = 7; });
+  add("segments_that_recur_among_shuffled_positions", [](AttentionCase &c) {
+    c.segments = true, c.distinctSegments = 3, c.positions = Positions::Shuffled, c.softcap = 2;
+  });
+  add("tiles_of_several_blocks",
+      [](AttentionCase &c) { c.batch = 1, c.queries = c.keys = 310, c.heads = 8; });
+  add("tiles_of_several_blocks_and_a_window", [](AttentionCase &c) {
+    c.batch = 1, c.queries = 310, c.keys = 290, c.heads = 8, c.window = 70, c.segments = true;
+  });
   add("everything",
       [](AttentionCase &c) { c.segments = c.sinks = true, c.softcap = 3, c.window = 100, c.keys = 190; });
   add("negative_scale", [](AttentionCase &c) { c.scale = -0.5; });
