@@ -16,6 +16,7 @@ find_library(WEFT_DNNL_LIBRARY dnnl REQUIRED)
 find_program(WEFT_FLATC flatc REQUIRED)
 if(WEFT_BUILD_TESTS)
   find_package(GTest REQUIRED)
+  find_library(WEFT_SENTENCEPIECE_TRAIN_LIBRARY sentencepiece_train REQUIRED)
   include(GoogleTest)
 endif()
 

@@ -69,6 +69,14 @@ def stepTable(figures):
             f"{'; '.join(peaks)}.")
 
 
+def partsTable(figures):
+    """Where the time of weft's step goes."""
+    parts = ("products", "loss", "attention", "norms", "elementwise", "rest")
+    rows = [(name, *(f"{100 * figures.get(f'{model}.weft.share_of_{part}', 0):.0f} %" for part in parts))
+            for model, name in MODELS.items() if f"{model}.weft.share_of_products" in figures]
+    return table(("model, batch x length", "products of layers", "loss head", "attention", "norms", "element-wise", "rest"), rows)
+
+
 def attentionTable(figures):
     lengths = sorted(int(name.rpartition("_")[2]) for name in figures if name.startswith("weft_milliseconds_"))
     rows = []
@@ -150,8 +158,8 @@ def generated(root, measured):
     """{path: text} of all files that this script writes."""
     with open(os.path.join(root, "benchmarks", "bounds.yaml"), encoding="utf-8") as file:
         bounds = yaml.safe_load(file)
-    parts = {"step": stepTable(measured["step"]), "attention": attentionTable(measured["attention"]), "mesh": meshTable(measured["mesh"]),
-             "bounds": boundsTable(measured, bounds)}
+    parts = {"step": stepTable(measured["step"]), "parts": partsTable(measured["step"]), "attention": attentionTable(measured["attention"]),
+             "mesh": meshTable(measured["mesh"]), "bounds": boundsTable(measured, bounds)}
     with open(os.path.join(root, PAGE), encoding="utf-8") as file:
         page = file.read()
     for name, text in parts.items():

@@ -49,6 +49,11 @@ template <> Block<float> loadBlock(DType type, const void *tensor, const BlockPl
   return {buffer, place.columns};
 }
 
+template <>
+Block<BFloat16> loadBlock(DType type, const void *tensor, const BlockPlace &place, BFloat16 *buffer) {
+  return {static_cast<const BFloat16 *>(tensor) + place.offset, place.stride};
+}
+
 template <> Block<double> loadBlock(DType type, const void *tensor, const BlockPlace &place, double *buffer) {
   return {static_cast<const double *>(tensor) + place.offset, place.stride};
 }

@@ -19,7 +19,10 @@
 
 namespace weft::cpu {
 
-template <typename T> constexpr DType kNativeType = std::is_same_v<T, double> ? DType::F64 : DType::F32;
+template <typename T>
+constexpr DType kNativeType = std::is_same_v<T, double>     ? DType::F64
+                              : std::is_same_v<T, BFloat16> ? DType::BF16
+                                                            : DType::F32;
 
 /// A share of the tiles with scratch of its own.
 class Lanes {
@@ -66,6 +69,7 @@ struct BlockPlace {
 };
 
 /// The block of `tensor` at `place`: itself when `type` is T's, else converted into `buffer` [rows, columns].
+/// A bfloat16 block is always itself.
 template <typename T> Block<T> loadBlock(DType type, const void *tensor, const BlockPlace &place, T *buffer);
 
 /// Rounds `block` (rows `stride` apart) to `type` and stores it.
@@ -77,9 +81,13 @@ template <typename T> int64_t bufferElements(DType type, int64_t rows, int64_t c
   return type == kNativeType<T> ? 0 : rows * columns;
 }
 
-/// C = A B + beta C in the compute type; beta is 0 or 1.
+/// C = A B + beta C in the compute type, or of bfloat16 with float32 sums; beta is 0 or 1.
 inline void multiplyBlocks(int64_t m, int64_t n, int64_t k, const float *a, MatrixStrides aStrides,
                            const float *b, MatrixStrides bStrides, float *c, int64_t cRow, float beta) {
+  multiply(m, n, k, a, aStrides, b, bStrides, c, cRow, beta);
+}
+inline void multiplyBlocks(int64_t m, int64_t n, int64_t k, const BFloat16 *a, MatrixStrides aStrides,
+                           const BFloat16 *b, MatrixStrides bStrides, float *c, int64_t cRow, float beta) {
   multiply(m, n, k, a, aStrides, b, bStrides, c, cRow, beta);
 }
 inline void multiplyBlocks(int64_t m, int64_t n, int64_t k, const double *a, MatrixStrides aStrides,

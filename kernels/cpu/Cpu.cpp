@@ -14,6 +14,8 @@
 #include "hwy/targets.h"
 #include "oneapi/dnnl/dnnl.h"
 
+#include <cpuid.h>
+
 #include <array>
 #include <atomic>
 #include <mutex>
@@ -27,10 +29,11 @@ struct InstructionSetRow {
   int64_t highwayTarget;
   dnnl_cpu_isa_t oneDnnSet;
 };
-constexpr std::array<InstructionSetRow, 3> kSets = {{
+constexpr std::array<InstructionSetRow, 4> kSets = {{
     {InstructionSet::AVX2, "avx2", HWY_AVX2, dnnl_cpu_isa_avx2},
     {InstructionSet::AVX512, "avx512", HWY_AVX3, dnnl_cpu_isa_avx512_core},
     {InstructionSet::AVX512_BF16, "avx512_bf16", HWY_AVX3, dnnl_cpu_isa_avx512_core_bf16},
+    {InstructionSet::AMX_BF16, "amx_bf16", HWY_AVX3, dnnl_cpu_isa_avx512_core_amx},
 }};
 
 /// What Highway found on this machine before anything was disabled.
@@ -39,9 +42,26 @@ int64_t targetsOfMachine() {
   return targets;
 }
 
+/// Tiles of bfloat16 and of bytes (oneDNN wants both), whose registers the system keeps for each thread.
+bool hasTilesOfBf16() {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  constexpr unsigned kBf16 = 1u << 22, kTiles = 1u << 24, kBytes = 1u << 25, kSavesRegisters = 1u << 27;
+  if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0 ||
+      (edx & (kBf16 | kTiles | kBytes)) != (kBf16 | kTiles | kBytes))
+    return false;
+  if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) == 0 || (ecx & kSavesRegisters) == 0)
+    return false;
+  unsigned low = 0, high = 0;
+  __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0)); // the register of saved states
+  constexpr unsigned kTileStates = 3u << 17;
+  return (low & kTileStates) == kTileStates;
+}
+
 bool runsHere(const InstructionSetRow &row) {
   if ((targetsOfMachine() & row.highwayTarget) == 0)
     return false;
+  if (row.set == InstructionSet::AMX_BF16)
+    return __builtin_cpu_supports("avx512bf16") && hasTilesOfBf16();
   return row.set != InstructionSet::AVX512_BF16 || __builtin_cpu_supports("avx512bf16");
 }
 

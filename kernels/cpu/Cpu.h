@@ -14,7 +14,7 @@
 namespace weft::cpu {
 
 /// Instruction sets that a program may be compiled for, from low to high. A process uses one, set once.
-enum class InstructionSet : uint8_t { AVX2 = 0, AVX512 = 1, AVX512_BF16 = 2 };
+enum class InstructionSet : uint8_t { AVX2 = 0, AVX512 = 1, AVX512_BF16 = 2, AMX_BF16 = 3 };
 
 std::string_view name(InstructionSet set);
 /// Those that this machine runs, from low to high; empty when it has not even AVX2.

@@ -2,21 +2,22 @@
 //
 // A plan (EinsumPlan.h) makes a contraction a loop of matrix products. Each product is cut into a fixed grid
 // of tiles over rows and columns, never over the sum: a tile is one single-threaded product, and the threads
-// take tiles. So an element's bits depend on the call and the instruction set alone. float64 products are a
-// loop of our own.
+// take tiles. So an element's bits depend on the call and the instruction set alone. A tile of a result that
+// is narrower than float32 is summed on the stack and rounded from there, while it is in the cache. float64
+// products are a loop of our own.
 //
 //===----------------------------------------------------------------------===//
 #include "kernels/common/ThreadPool.h"
+#include "kernels/cpu/AttentionBlocks.h"
 #include "kernels/cpu/EinsumPlan.h"
 #include "kernels/cpu/MatrixProduct.h"
-#include "kernels/cpu/ProductF64.h"
 #include "kernels/cpu/Registry.h"
 #include "kernels/cpu/StridedCopy.h"
 #include "kernels/cpu/Strides.h"
 
 #include <algorithm>
 #include <cstddef>
-#include <optional>
+#include <type_traits>
 
 namespace weft::cpu {
 namespace {
@@ -39,10 +40,11 @@ Cut cut(int64_t size, int64_t most, int64_t unit) {
   return result;
 }
 
+constexpr int64_t kMostRows = 128, kMostColumns = 384; ///< of a tile
+
 class EinsumKernel final : public Kernel {
 public:
-  explicit EinsumKernel(EinsumPlan planOfCall) : plan(std::move(planOfCall)) {}
-  absl::Status prepare(const KernelCall &call);
+  EinsumKernel(EinsumPlan planOfCall, const KernelCall &call);
   void run(const KernelArguments &arguments, ThreadPool &threads) const override;
   int64_t workspaceBytes() const override { return workspace; }
 
@@ -52,76 +54,83 @@ private:
     std::byte *result;
   };
   void runTile(const Matrices &matrices, int64_t tile) const;
-  int64_t reserve(int64_t elements) {
+  template <typename T> void multiplyTile(const Matrices &matrices, int64_t tile) const;
+  int64_t reserve(int64_t elements, DType type) {
     int64_t offset = workspace;
-    workspace += (elements * byteSize(plan.compute) + 63) / 64 * 64;
+    workspace += (elements * byteSize(type) + 63) / 64 * 64;
     return offset;
   }
 
   EinsumPlan plan;
-  std::optional<MatrixProduct> product; ///< of one tile; absent for float64
+  DType resultType;
   Cut rows, columns;
   StridedCopy packLeft, packRight, unpackResult;
   int64_t leftOffset = 0, rightOffset = 0, resultOffset = 0, workspace = 0;
 };
 
-absl::Status EinsumKernel::prepare(const KernelCall &call) {
+EinsumKernel::EinsumKernel(EinsumPlan planOfCall, const KernelCall &call)
+    : plan(std::move(planOfCall)), resultType(plan.packsResult ? plan.compute : call.results[0].dtype) {
   // Small products are one tile each: there are enough of them, or none of them is worth a second thread.
   constexpr int64_t kSmallWork = 1 << 20;
-  bool isSmall = plan.m * plan.n * std::max<int64_t>(plan.k, 1) <= kSmallWork;
-  rows = cut(plan.m, isSmall ? std::max<int64_t>(plan.m, 1) : 128, 8);
-  columns = cut(plan.n, isSmall ? std::max<int64_t>(plan.n, 1) : 384, 48);
+  const bool isSmall = plan.m * plan.n * std::max<int64_t>(plan.k, 1) <= kSmallWork &&
+                       plan.m * plan.n <= kMostRows * kMostColumns;
+  rows = cut(plan.m, isSmall ? std::max<int64_t>(plan.m, 1) : kMostRows, 8);
+  columns = cut(plan.n, isSmall ? std::max<int64_t>(plan.n, 1) : kMostColumns, 48);
 
   const TensorType &left = call.operands[plan.exchanged ? 1 : 0],
                    &right = call.operands[plan.exchanged ? 0 : 1];
   auto pack = [&](const EinsumPacking &packing, DType type) {
-    return StridedCopy(packing.shape, type, packing.strides, plan.compute, denseStrides(packing.shape));
+    return StridedCopy(packing.shape, type, packing.strides, plan.operands, denseStrides(packing.shape));
   };
   if (plan.packsLeft) {
     packLeft = pack(plan.leftPacking, left.dtype);
-    leftOffset = reserve(plan.leftPacking.elements);
+    leftOffset = reserve(plan.leftPacking.elements, plan.operands);
   }
   if (plan.packsRight) {
     packRight = pack(plan.rightPacking, right.dtype);
-    rightOffset = reserve(plan.rightPacking.elements);
+    rightOffset = reserve(plan.rightPacking.elements, plan.operands);
   }
   if (plan.packsResult) {
     const EinsumPacking &packing = plan.resultPacking;
     unpackResult = StridedCopy(packing.shape, plan.compute, denseStrides(packing.shape),
                                call.results[0].dtype, packing.strides);
-    resultOffset = reserve(packing.elements);
+    resultOffset = reserve(packing.elements, plan.compute);
   }
-  if (plan.compute == DType::F32) {
-    auto created = MatrixProduct::create(plan.m, plan.n, plan.k, plan.left, plan.right, plan.resultRow);
-    if (!created.ok())
-      return created.status();
-    product = *created;
-  }
-  return absl::OkStatus();
 }
 
-void EinsumKernel::runTile(const Matrices &matrices, int64_t tile) const {
-  int64_t column = tile % columns.count * columns.piece;
+template <typename T> void EinsumKernel::multiplyTile(const Matrices &matrices, int64_t tile) const {
+  const int64_t column = tile % columns.count * columns.piece;
   tile /= columns.count;
-  int64_t row = tile % rows.count * rows.piece;
+  const int64_t row = tile % rows.count * rows.piece;
   tile /= rows.count;
   int64_t left = row * plan.left.row, right = column * plan.right.column,
           result = row * plan.resultRow + column;
   for (size_t i = plan.loops.size(); i-- > 0; tile /= plan.loops[i].size) {
-    int64_t index = tile % plan.loops[i].size;
+    const int64_t index = tile % plan.loops[i].size;
     left += index * plan.loops[i].left;
     right += index * plan.loops[i].right;
     result += index * plan.loops[i].result;
   }
-  int64_t height = std::min(rows.piece, plan.m - row), width = std::min(columns.piece, plan.n - column);
-  if (product)
-    product->execute(height, width, reinterpret_cast<const float *>(matrices.left) + left,
-                     reinterpret_cast<const float *>(matrices.right) + right,
-                     reinterpret_cast<float *>(matrices.result) + result);
+  const int64_t height = std::min(rows.piece, plan.m - row), width = std::min(columns.piece, plan.n - column);
+  auto multiplyInto = [&](auto *c, int64_t cRow) {
+    multiplyBlocks(height, width, plan.k, reinterpret_cast<const T *>(matrices.left) + left, plan.left,
+                   reinterpret_cast<const T *>(matrices.right) + right, plan.right, c, cRow, 0);
+  };
+  using Sum = std::conditional_t<std::is_same_v<T, double>, double, float>;
+  if (resultType == plan.compute)
+    return multiplyInto(reinterpret_cast<Sum *>(matrices.result) + result, plan.resultRow);
+  alignas(64) Sum sums[kMostRows * kMostColumns];
+  multiplyInto(sums, width);
+  storeBlock(sums, width, resultType, matrices.result, {result, height, width, plan.resultRow});
+}
+
+void EinsumKernel::runTile(const Matrices &matrices, int64_t tile) const {
+  if (plan.operands == DType::F64)
+    multiplyTile<double>(matrices, tile);
+  else if (plan.operands == DType::BF16)
+    multiplyTile<BFloat16>(matrices, tile);
   else
-    multiplyF64(height, width, plan.k, reinterpret_cast<const double *>(matrices.left) + left, plan.left,
-                reinterpret_cast<const double *>(matrices.right) + right, plan.right,
-                reinterpret_cast<double *>(matrices.result) + result, plan.resultRow);
+    multiplyTile<float>(matrices, tile);
 }
 
 void EinsumKernel::run(const KernelArguments &arguments, ThreadPool &threads) const {
@@ -153,10 +162,7 @@ KernelOrError createEinsum(const KernelCall &call) {
   auto plan = planEinsum(call);
   if (!plan.ok())
     return plan.status();
-  auto kernel = std::make_unique<EinsumKernel>(*std::move(plan));
-  if (absl::Status status = kernel->prepare(call); !status.ok())
-    return status;
-  return kernel;
+  return std::make_unique<EinsumKernel>(*std::move(plan), call);
 }
 
 } // namespace weft::cpu

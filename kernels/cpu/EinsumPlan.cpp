@@ -183,9 +183,7 @@ struct PackChoice {
 };
 
 /// The plan that packs as told; nothing when its products still cannot be addressed.
-std::optional<EinsumPlan> tryPlan(Letters letters, PackChoice choice, DType compute) {
-  EinsumPlan plan;
-  plan.compute = compute;
+std::optional<EinsumPlan> tryPlan(Letters letters, PackChoice choice, EinsumPlan plan) {
   plan.exchanged = choice.exchanged;
   plan.packsLeft = choice.left, plan.packsRight = choice.right, plan.packsResult = choice.result;
   Groups groups = classify(letters, choice.sumOrder);
@@ -238,21 +236,24 @@ absl::StatusOr<EinsumPlan> planEinsum(const KernelCall &call) {
   auto letters = readLetters(call);
   if (!letters.ok())
     return letters.status();
-  DType compute = call.results[0].dtype == DType::F64 ? DType::F64 : DType::F32;
+  EinsumPlan types;
+  types.compute = types.operands = call.results[0].dtype == DType::F64 ? DType::F64 : DType::F32;
+  if (types.compute == DType::F32 && call.operands[0].dtype == DType::BF16 &&
+      call.operands[1].dtype == DType::BF16 && multipliesBFloat16())
+    types.operands = DType::BF16;
   std::optional<EinsumPlan> best;
   for (bool exchanged : {false, true}) {
     Letters side = *letters;
     if (exchanged)
       exchangeOperands(side);
-    bool leftMust = call.operands[exchanged ? 1 : 0].dtype != compute;
-    bool rightMust = call.operands[exchanged ? 0 : 1].dtype != compute;
-    bool resultMust = call.results[0].dtype != compute;
+    bool leftMust = call.operands[exchanged ? 1 : 0].dtype != types.operands;
+    bool rightMust = call.operands[exchanged ? 0 : 1].dtype != types.operands;
     for (Order sumOrder : {Order::OfLeft, Order::OfRight})
       for (int packs = 0; packs < 8; ++packs) {
         PackChoice choice{(packs & 1) != 0, (packs & 2) != 0, (packs & 4) != 0, exchanged, sumOrder};
-        if ((leftMust && !choice.left) || (rightMust && !choice.right) || (resultMust && !choice.result))
+        if ((leftMust && !choice.left) || (rightMust && !choice.right))
           continue;
-        std::optional<EinsumPlan> plan = tryPlan(side, choice, compute);
+        std::optional<EinsumPlan> plan = tryPlan(side, choice, types);
         if (plan && (!best || priceOf(*plan) < priceOf(*best)))
           best = std::move(plan);
       }

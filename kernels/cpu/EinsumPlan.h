@@ -30,12 +30,14 @@ struct EinsumLoop {
 };
 
 struct EinsumPlan {
-  DType compute = DType::F32; ///< F64 for float64 results
-  bool exchanged = false;     ///< the left matrix is operand 1
+  DType compute = DType::F32;  ///< what sums are taken in: F64 for float64 results
+  DType operands = DType::F32; ///< what products take: the type of sums, or BF16
+  bool exchanged = false;      ///< the left matrix is operand 1
   int64_t m = 1, n = 1, k = 1;
   MatrixStrides left, right;
   int64_t resultRow = 1;
   std::vector<EinsumLoop> loops;
+  /// A result that is not packed is of the call's type: what is narrower than sums is rounded tile by tile.
   bool packsLeft = false, packsRight = false, packsResult = false;
   EinsumPacking leftPacking, rightPacking, resultPacking;
 

@@ -62,7 +62,9 @@ struct Tensors {
   }
 };
 
-template <typename T> class LinearCrossEntropy final : public Kernel {
+/// `T` is what sums and statistics are computed in, `Operand` what products take: T, or bfloat16. The
+/// gradients of logits are no bfloat16, so each is then multiplied as the sum of two.
+template <typename T, typename Operand = T> class LinearCrossEntropy final : public Kernel {
 public:
   LinearCrossEntropy(Direction direction, const LinearCrossEntropyShape &shape)
       : direction(direction), shape(shape), tileLanes(shape.vocabularyTiles()),
@@ -116,14 +118,15 @@ private:
 
   /// Scratch of the whole launch.
   struct Shared {
-    T *x, *logits, *maximum, *sum, *total, *targetLogit, *xGradient, *wGradient;
+    Operand *x;
+    T *logits, *maximum, *sum, *total, *targetLogit, *xGradient, *wGradient;
     int64_t bytes;
     Shared(const LinearCrossEntropy &kernel, void *base) {
       const LinearCrossEntropyShape &shape = kernel.shape;
       const int64_t tiles = shape.vocabularyTiles(),
                     partials = kernel.reducesRows() ? tiles * shape.rowBlock : 0;
       Scratch scratch(base);
-      x = scratch.take<T>(bufferElements<T>(shape.input, shape.rowBlock, shape.hidden));
+      x = scratch.take<Operand>(bufferElements<Operand>(shape.input, shape.rowBlock, shape.hidden));
       logits = scratch.take<T>(kernel.writesGradients() ? kernel.tileOffset(tiles) : 0);
       maximum = scratch.take<T>(partials);
       sum = scratch.take<T>(partials);
@@ -139,12 +142,13 @@ private:
   };
 
   struct Lane {
-    T *w, *logits;
+    Operand *w;
+    T *logits;
     int64_t bytes;
     Lane(const LinearCrossEntropy &kernel, void *base) {
       const LinearCrossEntropyShape &shape = kernel.shape;
       Scratch scratch(base);
-      w = scratch.take<T>(bufferElements<T>(shape.weight, shape.vocabularyTile, shape.hidden));
+      w = scratch.take<Operand>(bufferElements<Operand>(shape.weight, shape.vocabularyTile, shape.hidden));
       logits = scratch.take<T>(kernel.writesGradients() ? 0 : shape.rowBlock * shape.vocabularyTile);
       bytes = scratch.bytes();
     }
@@ -160,17 +164,17 @@ private:
     });
   }
 
-  /// The block of rows at hand, and its x in the compute type.
+  /// The block of rows at hand, and its x as products take it.
   struct Rows {
     int64_t first;
     int64_t count;
-    Block<T> x;
+    Block<Operand> x;
   };
 
-  Block<T> convertRows(const Tensors &tensors, int64_t first, const Shared &shared,
-                       ThreadPool &threads) const {
+  Block<Operand> convertRows(const Tensors &tensors, int64_t first, const Shared &shared,
+                             ThreadPool &threads) const {
     const int64_t count = std::min(shape.rowBlock, shape.rows - first), h = shape.hidden;
-    if (shape.input == kNativeType<T>)
+    if (shape.input == kNativeType<Operand>)
       return loadBlock(shape.input, tensors.x, {first * h, count, h, h}, shared.x);
     threads.forEachTile(rowParts(), [&](int64_t part, int) {
       const int64_t begin = std::min(part * kRowPart, count), rows = std::min(kRowPart, count - begin);
@@ -190,8 +194,8 @@ private:
     return {logits, shape.vocabularyTile, rows.count, columnsOf(tensors, tile)};
   }
   /// Rows of w from `tile`, columns [column, column + columns).
-  Block<T> weightTile(const Tensors &tensors, int64_t tile, int64_t column, int64_t columns,
-                      const Lane &lane) const {
+  Block<Operand> weightTile(const Tensors &tensors, int64_t tile, int64_t column, int64_t columns,
+                            const Lane &lane) const {
     const int64_t offset = tile * shape.vocabularyTile * shape.hidden + column;
     return loadBlock(shape.weight, tensors.w, {offset, columnsOf(tensors, tile), columns, shape.hidden},
                      lane.w);
@@ -203,7 +207,7 @@ private:
         logitTile(tensors, rows, tile, writesGradients() ? shared.logits + tileOffset(tile) : lane.logits);
     if (logits.columns == 0)
       return logits;
-    const Block<T> w = weightTile(tensors, tile, 0, shape.hidden, lane);
+    const Block<Operand> w = weightTile(tensors, tile, 0, shape.hidden, lane);
     multiplyBlocks(rows.count, logits.columns, shape.hidden, rows.x.data, {rows.x.stride, 1}, w.data,
                    {1, w.stride}, logits.logits, logits.stride, T(0));
     if (shape.softcap > 0)
@@ -279,6 +283,12 @@ private:
     storeStatistic(shape.statistics, tensors.zLoss, row, zLoss);
   }
 
+  /// The gradients of logits lie in the place of the logits, a row as its parts one behind the other.
+  static constexpr int64_t kParts = sizeof(T) / sizeof(Operand);
+  static const Operand *logitGradients(const T *logits, int64_t part, int64_t stride) {
+    return reinterpret_cast<const Operand *>(logits) + part * stride;
+  }
+
   /// Logits to their gradients in place, and their share of the tile's rows of dw.
   void differentiateTile(const Tensors &tensors, const Rows &rows, int64_t tile, const LogitTile<T> &logits,
                          const Shared &shared) const {
@@ -299,6 +309,8 @@ private:
            shape.isPart() ? lossGradient != 0 || zLossGradient != 0 : shape.counts(tensors.targets[row])});
       if (column >= 0)
         values[column] -= lossGradient * (1 - smoothing) * slope;
+      if constexpr (!std::is_same_v<Operand, T>)
+        splitGradients(values, logits.columns, logits.stride);
     }
     const bool inPlace = shape.weightGradient == kNativeType<T>;
     const int64_t offset = tile * shape.vocabularyTile * shape.hidden;
@@ -306,9 +318,11 @@ private:
     const int64_t width = widthOf(tile);
     if (rows.first == 0) // rows of w that do not exist
       std::fill(gradient + logits.columns * shape.hidden, gradient + width * shape.hidden, T(0));
-    if (logits.columns > 0)
-      multiplyBlocks(logits.columns, shape.hidden, rows.count, logits.logits, {1, logits.stride}, rows.x.data,
-                     {rows.x.stride, 1}, gradient, shape.hidden, rows.first == 0 ? T(0) : T(1));
+    for (int64_t part = 0; part < kParts && logits.columns > 0; ++part)
+      multiplyBlocks(logits.columns, shape.hidden, rows.count,
+                     logitGradients(logits.logits, part, logits.stride), {1, kParts * logits.stride},
+                     rows.x.data, {rows.x.stride, 1}, gradient, shape.hidden,
+                     rows.first == 0 && part == 0 ? T(0) : T(1));
     if (!inPlace && rows.first + rows.count == shape.rows)
       storeBlock(gradient, shape.hidden, shape.weightGradient, tensors.wGradient,
                  {offset, width, shape.hidden, shape.hidden});
@@ -330,11 +344,12 @@ private:
       for (int64_t r = 0; r < count; ++r)
         std::fill_n(gradient + r * shape.hidden, columns, T(0));
     for (int64_t tile = 0; tile * shape.vocabularyTile < tensors.words; ++tile) {
-      const Block<T> w = weightTile(tensors, tile, column, columns, lane);
-      multiplyBlocks(count, columns, columnsOf(tensors, tile),
-                     shared.logits + tileOffset(tile) + first * shape.vocabularyTile,
-                     {shape.vocabularyTile, 1}, w.data, {w.stride, 1}, gradient, shape.hidden,
-                     tile == 0 ? T(0) : T(1));
+      const Block<Operand> w = weightTile(tensors, tile, column, columns, lane);
+      const T *logits = shared.logits + tileOffset(tile) + first * shape.vocabularyTile;
+      for (int64_t part = 0; part < kParts; ++part)
+        multiplyBlocks(count, columns, columnsOf(tensors, tile),
+                       logitGradients(logits, part, shape.vocabularyTile), {kParts * shape.vocabularyTile, 1},
+                       w.data, {w.stride, 1}, gradient, shape.hidden, tile == 0 && part == 0 ? T(0) : T(1));
     }
     if (!inPlace)
       storeBlock(gradient, shape.hidden, shape.inputGradient, tensors.xGradient,
@@ -352,6 +367,8 @@ KernelOrError create(Direction direction, const absl::StatusOr<LinearCrossEntrop
     return shape.status();
   if (shape->wide)
     return std::make_unique<LinearCrossEntropy<double>>(direction, *shape);
+  if (shape->input == DType::BF16 && shape->weight == DType::BF16 && multipliesBFloat16())
+    return std::make_unique<LinearCrossEntropy<float, BFloat16>>(direction, *shape);
   return std::make_unique<LinearCrossEntropy<float>>(direction, *shape);
 }
 

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "kernels/cpu/LinearCrossEntropyRows.h"
 
+#include "kernels/cpu/LinearCrossEntropyShape.h"
+
 #include <algorithm>
 #include <limits>
 
@@ -15,6 +17,7 @@
 #include "hwy/highway.h"
 
 #include "kernels/cpu/AttentionExp-inl.h"
+#include "kernels/cpu/Float16-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace weft::cpu {
@@ -102,6 +105,17 @@ void differentiateLogitsOf(T *row, int64_t columns, T cap, const LogitGradient<T
   }
 }
 
+void splitGradientsOf(float *row, int64_t columns, int64_t stride) {
+  float values[kMostTileColumns];
+  std::copy_n(row, columns, values);
+  auto *upper = reinterpret_cast<uint16_t *>(row), *lower = upper + stride;
+  for (int64_t c = 0; c < columns; ++c) {
+    const float rounded = roundToBf16(values[c]);
+    upper[c] = floatToBf16(rounded);
+    lower[c] = floatToBf16(values[c] - rounded);
+  }
+}
+
 void capLogitsFloat(const LogitTile<float> &tile, float cap) { capLogitsOf(tile, cap); }
 void capLogitsDouble(const LogitTile<double> &tile, double cap) { capLogitsOf(tile, cap); }
 void reduceLogitsFloat(const LogitTile<float> &tile, float *maximum, float *sum, float *total) {
@@ -131,6 +145,7 @@ HWY_EXPORT(reduceLogitsFloat);
 HWY_EXPORT(reduceLogitsDouble);
 HWY_EXPORT(differentiateLogitsFloat);
 HWY_EXPORT(differentiateLogitsDouble);
+HWY_EXPORT(splitGradientsOf);
 
 void capLogits(const LogitTile<float> &tile, float cap) { HWY_DYNAMIC_DISPATCH(capLogitsFloat)(tile, cap); }
 void capLogits(const LogitTile<double> &tile, double cap) {
@@ -147,6 +162,9 @@ void differentiateLogits(float *row, int64_t columns, float cap, const LogitGrad
 }
 void differentiateLogits(double *row, int64_t columns, double cap, const LogitGradient<double> &gradient) {
   HWY_DYNAMIC_DISPATCH(differentiateLogitsDouble)(row, columns, cap, gradient);
+}
+void splitGradients(float *row, int64_t columns, int64_t stride) {
+  HWY_DYNAMIC_DISPATCH(splitGradientsOf)(row, columns, stride);
 }
 
 } // namespace weft::cpu

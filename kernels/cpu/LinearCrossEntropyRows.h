@@ -9,6 +9,8 @@
 #ifndef WEFT_KERNELS_CPU_LINEARCROSSENTROPYROWS_H
 #define WEFT_KERNELS_CPU_LINEARCROSSENTROPYROWS_H
 
+#include "kernels/cpu/MatrixProduct.h"
+
 #include <cstdint>
 
 namespace weft::cpu {
@@ -44,6 +46,11 @@ template <typename T> struct LogitGradient {
 /// softcap, times its slope.
 void differentiateLogits(float *row, int64_t columns, float cap, const LogitGradient<float> &gradient);
 void differentiateLogits(double *row, int64_t columns, double cap, const LogitGradient<double> &gradient);
+
+/// Writes each value of a row of at most kMostTileColumns as the sum of two bfloat16, in the row's own memory
+/// of `stride` floats: what the value is rounded to at the beginning, and what that leaves, rounded, `stride`
+/// bfloat16 behind. The sum is off by 2^-16 of the value at most.
+void splitGradients(float *row, int64_t columns, int64_t stride);
 
 } // namespace weft::cpu
 

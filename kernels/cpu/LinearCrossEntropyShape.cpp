@@ -147,9 +147,8 @@ void chooseTiles(LinearCrossEntropyShape &shape) {
   int64_t rows =
       std::clamp(kMostBlock / shape.vocabulary / kFewestRows * kFewestRows, kFewestRows, kMostRows);
   shape.rowBlock = std::min(rows, shape.rows);
-  constexpr int64_t kMostTile = 512 << 10, kMostColumns = 512, kFewestColumns = 64, kStep = 16,
-                    kWantedTiles = 16;
-  int64_t columns = std::min({shape.vocabulary / kWantedTiles, kMostTile / shape.hidden, kMostColumns});
+  constexpr int64_t kMostTile = 512 << 10, kFewestColumns = 64, kStep = 16, kWantedTiles = 16;
+  int64_t columns = std::min({shape.vocabulary / kWantedTiles, kMostTile / shape.hidden, kMostTileColumns});
   shape.vocabularyTile = std::max(columns / kStep * kStep, kFewestColumns);
 }
 

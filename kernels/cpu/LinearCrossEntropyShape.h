@@ -14,6 +14,9 @@
 
 namespace weft::cpu {
 
+/// Columns of a tile of logits.
+constexpr int64_t kMostTileColumns = 512;
+
 struct LinearCrossEntropyShape {
   int64_t rows = 0;       ///< all leading dimensions of x together
   int64_t hidden = 0;     ///< h

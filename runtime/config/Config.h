@@ -328,7 +328,7 @@ struct TrainConfig {
 
 enum class DeviceKind : int { Cpu };
 enum class CommKind : int { Auto, Local, Mpi };
-enum class InstructionSetChoice : int { Auto, Avx2, Avx512, Avx512Bf16 };
+enum class InstructionSetChoice : int { Auto, Avx2, Avx512, Avx512Bf16, AmxBf16 };
 enum class FusionKind : int { Generated, Blocks, Off };
 
 /// Seconds that a rank waits in one collective before it takes those that have not come for lost.

@@ -62,6 +62,7 @@ static void addLaunchKeys(std::vector<Key> &keys) {
                      .choice("avx2", "256-bit vectors")
                      .choice("avx512", "512-bit vectors")
                      .choice("avx512_bf16", "512-bit vectors and bfloat16 products")
+                     .choice("amx_bf16", "512-bit vectors and bfloat16 products by tiles")
                      .mayChange("bits differ from an unchanged run"));
   keys.push_back(
       Key("launch.fusion", fieldOf<&Config::launch, &Launch::fusion>(),

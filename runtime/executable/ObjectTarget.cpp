@@ -14,7 +14,7 @@ struct Level {
   std::string_view instructionSet;
   size_t target; ///< of kTargets, the highest
 };
-constexpr Level kLevels[] = {{"avx2", 0}, {"avx512", 1}, {"avx512_bf16", 1}};
+constexpr Level kLevels[] = {{"avx2", 0}, {"avx512", 1}, {"avx512_bf16", 1}, {"amx_bf16", 1}};
 
 } // namespace
 

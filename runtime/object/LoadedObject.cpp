@@ -20,13 +20,13 @@ namespace {
 // (vm.memfd_noexec=2).
 constexpr unsigned kNoExecSeal = 0x0008;
 
-absl::Status notLoaded(const absl::StatusCode code, const std::string &what) {
-  return absl::Status(
-      code,
-      absl::StrCat("generated kernels cannot be loaded: ", what,
-                   ". They are machine code in memory, which this process maps from /proc/self/fd: /proc "
-                   "must be mounted, and no rule of the system (seccomp, SELinux, AppArmor) may keep it "
-                   "from memfd_create and from mapping such a file as executable"));
+absl::Status notAllowed(const std::string &what) {
+  return absl::FailedPreconditionError(absl::StrCat(
+      "generated kernels cannot be loaded: ", what,
+      ". They are machine code in memory, mapped from /proc/self/fd: /proc must be mounted, and "
+      "no rule of the system (seccomp, SELinux, AppArmor) may keep this process from memfd_create "
+      "and from mapping such a file as executable. Without them, and with the same bits: compile "
+      "with launch.fusion=blocks"));
 }
 
 absl::Status failed(const char *call) {
@@ -34,7 +34,7 @@ absl::Status failed(const char *call) {
   const bool isShort = error == ENOMEM || error == ENOSPC || error == EMFILE || error == ENFILE;
   const std::string what = absl::StrCat(call, ": ", std::strerror(error));
   return isShort ? absl::ResourceExhaustedError(absl::StrCat("generated kernels cannot be loaded: ", what))
-                 : notLoaded(absl::StatusCode::kFailedPrecondition, what);
+                 : notAllowed(what);
 }
 
 struct LoadedObjects {
@@ -96,7 +96,7 @@ absl::Status LoadedObject::open(const std::vector<std::string> &names) {
   handle = ::dlopen(absl::StrCat("/proc/self/fd/", descriptor).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char *error = ::dlerror();
-    return notLoaded(absl::StatusCode::kFailedPrecondition, error != nullptr ? error : "dlopen");
+    return notAllowed(error != nullptr ? error : "dlopen");
   }
   for (const std::string &name : names) {
     void *address = ::dlsym(handle, name.c_str());

@@ -293,7 +293,7 @@ absl::Status ObjectReader::checkNeededVersions(uint64_t address, std::set<uint16
     std::memcpy(&record, bytes->data(), sizeof(record));
     return true;
   };
-  const absl::Status damaged = unfit("its list of needed versions at address ", address, " is damaged");
+  absl::Status damaged = unfit("its list of needed versions at address ", address, " is damaged");
   Elf64_Verneed library;
   for (uint64_t libraryAt = address;; libraryAt += library.vn_next) {
     if (!recordOf(library, libraryAt) || library.vn_version != VER_NEED_CURRENT)

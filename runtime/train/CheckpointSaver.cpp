@@ -15,6 +15,7 @@
 
 #include "absl/strings/str_cat.h"
 
+#include <array>
 #include <memory>
 #include <system_error>
 #include <utility>
@@ -85,13 +86,14 @@ absl::Status CheckpointSaver::advance() {
   return withExitCode(status, ExitCode::Checkpoint);
 }
 
-/// A rank that waits holds up all others: the longest wait counts.
+/// A rank that waits holds up all others: the longest times count.
 absl::Status CheckpointSaver::tell() {
-  if (absl::Status status = communicator.allReduce(std::as_writable_bytes(std::span(&report.waited, 1)),
-                                                   DType::F64, ReduceKind::Max);
+  std::array<double, 2> times = {report.waited, secondsSince(begun)};
+  if (absl::Status status =
+          communicator.allReduce(std::as_writable_bytes(std::span(times)), DType::F64, ReduceKind::Max);
       !status.ok())
     return status;
-  report.seconds = secondsSince(begun);
+  report.waited = times[0], report.seconds = times[1];
   options.saved(report);
   return absl::OkStatus();
 }

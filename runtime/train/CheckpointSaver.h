@@ -32,8 +32,8 @@ namespace weft {
 /// A save that has become whole.
 struct SaveReport {
   int64_t step = 0;
-  double seconds = 0; ///< from its beginning until this rank knew that it is whole
-  double waited = 0;  ///< of these, those that training of the slowest rank was in the saver, copy included
+  double seconds = 0; ///< from its beginning until it was whole, on the rank where that took longest
+  double waited = 0; ///< those that training was in the saver, copy included, on the rank that waited longest
 };
 
 /// Of one rank; all ranks call the same functions in the same order. Every error has the exit code of

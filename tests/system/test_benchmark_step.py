@@ -39,6 +39,9 @@ class BenchmarkStep(SystemTest):
         self.assertFalse(rows["llama-10m.compile_seconds"]["passed"])
         for figure in ("seconds", "tokens_per_second", "peak_share", "peak_mib", "planned_mib", "whole_peak_mib"):
             self.assertGreater(rows[f"llama-10m.weft.{figure}"]["value"], 0)
+        shares = {name: row["value"] for name, row in rows.items() if ".share_of_" in name}
+        self.assertAlmostEqual(sum(shares.values()), 1.0)
+        self.assertGreater(shares["llama-10m.weft.share_of_products"], 0.2)
         self.assertGreater(rows["llama-10m.machine.fp32_gflops"]["value"], 0)
         self.assertFalse([name for name in rows if name.startswith(("llama-58m", "gpt2")) or "ratio" in name], "of others, or of peers")
 

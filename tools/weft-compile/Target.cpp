@@ -23,6 +23,8 @@ static absl::StatusOr<cpu::InstructionSet> chooseInstructionSet(InstructionSetCh
     return cpu::InstructionSet::AVX512;
   case InstructionSetChoice::Avx512Bf16:
     return cpu::InstructionSet::AVX512_BF16;
+  case InstructionSetChoice::AmxBf16:
+    return cpu::InstructionSet::AMX_BF16;
   }
   return supported.back();
 }

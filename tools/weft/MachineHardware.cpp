@@ -89,7 +89,9 @@ static std::string instructionSet(const std::set<std::string> &flags) {
     return {};
   if (!hasAll(flags, {"avx512f", "avx512bw", "avx512vl", "avx512dq", "avx512cd"}))
     return "AVX2";
-  return flags.count("avx512_bf16") ? "AVX512_BF16" : "AVX512";
+  if (!hasAll(flags, {"avx512_bf16"}))
+    return "AVX512";
+  return hasAll(flags, {"amx_tile", "amx_int8", "amx_bf16"}) ? "AMX_BF16" : "AVX512_BF16";
 }
 
 static Finding instructionSetFinding(const std::set<std::string> &flags) {
@@ -104,7 +106,7 @@ static Finding instructionSetFinding(const std::set<std::string> &flags) {
             "the host's processor through",
             ""};
   std::string extensions;
-  for (const char *flag : {"avx512_vnni", "avx512_fp16", "amx_tile", "amx_bf16"})
+  for (const char *flag : {"avx512_vnni", "avx512_fp16"})
     if (flags.count(flag))
       extensions += std::string(extensions.empty() ? "" : " ") + flag;
   return {"processor",

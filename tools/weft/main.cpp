@@ -15,6 +15,7 @@
 #include "tools/weft/EvalCommand.h"
 #include "tools/weft/ForwardedCommands.h"
 #include "tools/weft/GenerateCommand.h"
+#include "tools/weft/InspectCommand.h"
 #include "tools/weft/InterchangeCommands.h"
 #include "tools/weft/PlotCommand.h"
 #include "tools/weft/TokenizerCommand.h"
@@ -32,7 +33,7 @@ constexpr AddCommand commands[] = {
     weft::addTrainCommand,  weft::addCompileCommand,      weft::addGenerateCommand, weft::addEvalCommand,
     weft::addConfigCommand, weft::addModelCommand,        weft::addDataCommand,     weft::addTokenizerCommand,
     weft::addCkptCommand,   weft::addInterchangeCommands, weft::addScheduleCommand, weft::addCompareCommand,
-    weft::addPlotCommand,   weft::addDoctorCommand,
+    weft::addPlotCommand,   weft::addInspectCommand,      weft::addDoctorCommand,
 };
 } // namespace
 

@@ -100,6 +100,7 @@ SENTENCE_PIECE = {
     "bpe": {"model_type": "bpe", "byte_fallback": True, "normalization_rule_name": "identity", "remove_extra_whitespaces": False, "split_digits": True},
     "bpe-nfkc": {"model_type": "bpe", "byte_fallback": False, "user_defined_symbols": ["<sep>", "hello"]},
     "unigram": {"model_type": "unigram", "byte_fallback": True, "add_dummy_prefix": False},
+    "unigram-nfkc": {"model_type": "unigram", "byte_fallback": False, "user_defined_symbols": ["<sep>"]},
 }
 # A trainer may change what it learns; the name of the file says from which recipe it is.
 RECIPE = 1

@@ -1,11 +1,14 @@
 // Steps allocate nothing: malloc and operator new are counted in this program, on every thread.
 #include "runtime/comm/LocalCommunicator.h"
 #include "runtime/comm/MeshContext.h"
+#include "runtime/device/OpenDevice.h"
 #include "runtime/exec/Executor.h"
 #include "tests/unit/device/TestKernels.h"
 #include "tests/unit/executable/SampleExecutable.h"
+#include "tests/unit/executable/SampleGenerated.h"
 #include "tests/unit/executable/SampleMeshExecutable.h"
 #include "tests/unit/executable/SamplePipeline.h"
+#include "tests/unit/object/TestObjects.h"
 
 #include <gtest/gtest.h>
 
@@ -56,6 +59,20 @@ TEST(Allocation, StepsThatAreTimedAllocateNothing) {
   bool allOk = true;
   for (int i = 0; i < 1000; ++i)
     allOk = executor->run(step, &times).ok() && allOk;
+  EXPECT_EQ(allocations.load() - before, 0);
+  EXPECT_TRUE(allOk);
+}
+
+TEST(Allocation, StepsWithGeneratedKernelsAllocateNothing) {
+  Executable executable = sampleGenerated(objectBytes("kernels"), 4 * kGeneratedTile);
+  executable.target.threads = 2;
+  std::unique_ptr<Device> device = *openCpuDevice(executable.target.instructionSet, 2);
+  std::unique_ptr<Executor> executor = *Executor::create(std::move(executable), *device);
+  ProgramHandle step = *executor->program("step");
+  int64_t before = allocations.load();
+  bool allOk = true;
+  for (int i = 0; i < 100; ++i)
+    allOk = executor->run(step).ok() && allOk;
   EXPECT_EQ(allocations.load() - before, 0);
   EXPECT_TRUE(allOk);
 }

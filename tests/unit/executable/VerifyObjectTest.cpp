@@ -59,7 +59,7 @@ INSTANTIATE_TEST_SUITE_P(Verify, VerifyObjectRefuses, ::testing::ValuesIn(kBroke
 TEST(VerifyObject, TheSampleIsAccepted) { EXPECT_EQ(verify(sample()), absl::OkStatus()); }
 
 TEST(VerifyObject, AnObjectForALowerLevelIsAccepted) {
-  for (const char *instructionSet : {"avx512", "avx512_bf16"})
+  for (const char *instructionSet : {"avx512", "avx512_bf16", "amx_bf16"})
     for (const char *target : {"x86-64-v3", "x86-64-v4"}) {
       Executable executable = sample();
       executable.target.instructionSet = instructionSet;

@@ -523,8 +523,8 @@ TEST(CpuKernels, TheInstructionSetIsChosenOnce) {
   std::vector<cpu::InstructionSet> sets = cpu::supportedInstructionSets();
   ASSERT_FALSE(sets.empty());
   int accepted = 0;
-  for (cpu::InstructionSet set :
-       {cpu::InstructionSet::AVX2, cpu::InstructionSet::AVX512, cpu::InstructionSet::AVX512_BF16}) {
+  for (cpu::InstructionSet set : {cpu::InstructionSet::AVX2, cpu::InstructionSet::AVX512,
+                                  cpu::InstructionSet::AVX512_BF16, cpu::InstructionSet::AMX_BF16}) {
     absl::Status status = cpu::useInstructionSet(set);
     accepted += status.ok();
     if (!status.ok())

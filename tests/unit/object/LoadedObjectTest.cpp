@@ -121,7 +121,8 @@ TEST(LoadedObject, ASystemWithoutFilesInMemoryIsToldWithTheRemedy) {
       ::testing::ExitedWithCode(0),
       "FAILED_PRECONDITION: generated kernels cannot be loaded: memfd_create: Operation not permitted. They "
       "are "
-      "machine code in memory, .* no rule of the system \\(seccomp, SELinux, AppArmor\\) may keep it");
+      "machine code in memory, .* no rule of the system \\(seccomp, SELinux, AppArmor\\) may keep this "
+      "process from memfd_create");
 }
 
 TEST(LoadedObject, ASystemThatMapsNoCodeFromMemoryIsToldWithTheRemedy) {

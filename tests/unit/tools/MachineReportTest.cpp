@@ -63,8 +63,10 @@ TEST_F(Machine, TheHighestInstructionSetIsNamed) {
   EXPECT_EQ(find(examineProcessor(root), "instruction set").value, "AVX2");
   plantProcessor(avx512);
   EXPECT_EQ(find(examineProcessor(root), "instruction set").value, "AVX512");
-  plantProcessor(avx512 + " avx512_bf16 amx_tile amx_bf16");
-  EXPECT_EQ(find(examineProcessor(root), "instruction set").value, "AVX512_BF16 (also amx_tile amx_bf16)");
+  plantProcessor(avx512 + " avx512_bf16 avx512_vnni");
+  EXPECT_EQ(find(examineProcessor(root), "instruction set").value, "AVX512_BF16 (also avx512_vnni)");
+  plantProcessor(avx512 + " avx512_bf16 amx_tile amx_int8 amx_bf16");
+  EXPECT_EQ(find(examineProcessor(root), "instruction set").value, "AMX_BF16");
 }
 
 TEST_F(Machine, AProcessorBelowAvx2CannotTrain) {
