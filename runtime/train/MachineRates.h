@@ -14,8 +14,12 @@ namespace weft {
 
 /// The best rates that were seen; 0: not measured.
 struct MachineRates {
-  double flops = 0;          ///< operations of matrix products a second
+  double flops = 0;          ///< operations of matrix products a second, in the type of the recipe's products
+  double float32Flops = 0;   ///< the same in float32
   double bytesPerSecond = 0; ///< read and written, of memory that no cache holds
+
+  /// Of products that multiply `type`.
+  double flopsIn(DType type) const { return type == DType::F32 ? float32Flops : flops; }
 };
 
 /// The best rate, in operations per second, of a size^3 product of operands of `type`, over about `seconds`,

@@ -16,29 +16,33 @@ struct Row {
   int64_t calls = 0;
   double seconds = 0;
   KernelCost cost;
-  bool waits = false; ///< for other ranks: no limit of this machine
+  double leastSeconds = 0; ///< at the limits of the machine
+  bool waits = false;      ///< for other ranks: no limit of this machine
 
   /// What it reaches of its limit; 0 where there is none.
-  double shareOfLimit(const MachineRates &limits) const {
-    const bool computes = cost.operations > 0;
-    const double limit = computes ? limits.flops : limits.bytesPerSecond;
-    const double done = computes ? cost.operations : cost.bytes;
-    return waits || limit <= 0 || seconds <= 0 ? 0 : done / seconds / limit;
-  }
+  double shareOfLimit() const { return waits || seconds <= 0 ? 0 : leastSeconds / seconds; }
 };
 
-std::vector<Row> rowsOf(const Executable &executable, const RunTimes &times) {
+/// 0: a limit was not measured.
+double leastSeconds(const KernelCost &cost, const MachineRates &limits) {
+  const bool computes = cost.operations > 0;
+  const double limit = computes ? limits.flopsIn(cost.multiplied) : limits.bytesPerSecond;
+  return limit > 0 ? (computes ? cost.operations : cost.bytes) / limit : 0;
+}
+
+std::vector<Row> rowsOf(const Executable &executable, const RunTimes &times, const MachineRates &limits) {
   const Program &program = times.program();
   std::map<std::string, Row> rows;
   for (const ItemTimes &item : times.items())
     for (size_t i = 0; i < item.ends.size(); ++i) {
       const Command &command = program.commands[program.actions[item.item.action].firstCommand + i];
-      KernelCost cost{0, 2.0 * static_cast<double>(command.copyBytes)};
+      KernelCost cost;
+      cost.bytes = 2.0 * static_cast<double>(command.copyBytes);
       std::string name = "copy";
       if (command.kind == CommandKind::Launch) {
         const KernelCall &call = executable.kernels[command.kernel].call;
         name = call.name;
-        cost = costOf(call);
+        cost = costOf(call).value_or(KernelCost());
       }
       Row &row = rows[name];
       row.kernel = name;
@@ -47,6 +51,7 @@ std::vector<Row> rowsOf(const Executable &executable, const RunTimes &times) {
       row.seconds += static_cast<double>(item.of(i)) * 1e-9;
       row.cost.operations += cost.operations;
       row.cost.bytes += cost.bytes;
+      row.leastSeconds += leastSeconds(cost, limits);
     }
   std::vector<Row> sorted;
   for (auto &[name, row] : rows)
@@ -57,11 +62,11 @@ std::vector<Row> rowsOf(const Executable &executable, const RunTimes &times) {
 }
 
 /// The kernel that would save the step most time at its limit.
-std::string furthest(const std::vector<Row> &rows, const MachineRates &limits) {
+std::string furthest(const std::vector<Row> &rows) {
   const Row *most = nullptr;
   double saved = 0;
   for (const Row &row : rows) {
-    const double share = row.shareOfLimit(limits);
+    const double share = row.shareOfLimit();
     if (share > 0 && row.seconds * (1 - share) > saved)
       most = &row, saved = row.seconds * (1 - share);
   }
@@ -69,14 +74,14 @@ std::string furthest(const std::vector<Row> &rows, const MachineRates &limits) {
     return "";
   return absl::StrFormat(
       "\nfurthest from its limit: %s, at %.0f%% of the machine's %s; at it, a step takes %.1f ms less",
-      most->kernel, 100 * most->shareOfLimit(limits), most->cost.operations > 0 ? "products" : "memory",
+      most->kernel, 100 * most->shareOfLimit(), most->cost.operations > 0 ? "products" : "memory",
       saved * 1e3);
 }
 
 } // namespace
 
 std::string profileTable(const Executable &executable, const RunTimes &times, const MachineRates &limits) {
-  const std::vector<Row> rows = rowsOf(executable, times);
+  const std::vector<Row> rows = rowsOf(executable, times, limits);
   double total = 0;
   for (const Row &row : rows)
     total += row.seconds;
@@ -86,14 +91,14 @@ std::string profileTable(const Executable &executable, const RunTimes &times, co
                       total * 1e3, limits.flops * 1e-9, limits.bytesPerSecond * 1e-9, "kernel", "calls", "ms",
                       "share", "GFLOP/s", "GB/s", "of limit");
   for (const Row &row : rows) {
-    const double seconds = std::max(row.seconds, 1e-9), share = row.shareOfLimit(limits);
+    const double seconds = std::max(row.seconds, 1e-9), share = row.shareOfLimit();
     absl::StrAppendFormat(
         &text, "\n  %-40s %8d %12.3f %7.1f%% %8s %8.1f %9s", row.kernel, row.calls, row.seconds * 1e3,
         100 * row.seconds / std::max(total, 1e-9),
         row.cost.operations > 0 ? absl::StrFormat("%.1f", row.cost.operations / seconds * 1e-9) : "",
         row.cost.bytes / seconds * 1e-9, share > 0 ? absl::StrFormat("%.0f%%", 100 * share) : "");
   }
-  return text + furthest(rows, limits);
+  return text + furthest(rows);
 }
 
 } // namespace weft

@@ -191,12 +191,19 @@ absl::StatusOr<MachineRates> measureHere(const Config &config, const Target &tar
   if (!device.ok())
     return withExitCode(device.status(), ExitCode::Config);
   absl::StatusOr<double> flops = measurePeakFlops(**device, config.precision.recipe);
-  if (!flops.ok() || !profile)
-    return flops.ok() ? absl::StatusOr<MachineRates>(MachineRates{*flops, 0}) : flops.status();
+  if (!flops.ok())
+    return flops.status();
+  if (!profile)
+    return MachineRates{*flops, 0, 0};
+  absl::StatusOr<double> wide = config.precision.recipe == PrecisionRecipe::Fp32
+                                    ? flops
+                                    : measurePeakFlops(**device, PrecisionRecipe::Fp32);
+  if (!wide.ok())
+    return wide.status();
   absl::StatusOr<double> bytes = measureMemoryBandwidth(**device);
   if (!bytes.ok())
     return bytes.status();
-  return MachineRates{*flops, *bytes};
+  return MachineRates{*flops, *wide, *bytes};
 }
 
 /// The same of all ranks: processes measure at the same time.
@@ -207,12 +214,12 @@ absl::StatusOr<MachineRates> measureMachine(const Config &config, const Target &
   absl::StatusOr<MachineRates> mine = measureHere(config, target, 1, profile);
   if (absl::Status status = processes.agree(mine.status()); !status.ok())
     return status;
-  double all[] = {mine->flops, mine->bytesPerSecond};
+  double all[] = {mine->flops, mine->float32Flops, mine->bytesPerSecond};
   if (absl::Status status = processes.communicator()->allReduce(std::as_writable_bytes(std::span(all)),
                                                                 DType::F64, ReduceKind::Sum);
       !status.ok())
     return status;
-  return MachineRates{all[0], all[1]};
+  return MachineRates{all[0], all[1], all[2]};
 }
 
 /// Fills the variables of a rank; returns how far the run is.

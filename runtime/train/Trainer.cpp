@@ -253,8 +253,9 @@ absl::Status Trainer::tellProfiles(const RunTimes &times, const Traffic &counted
   std::string text;
   if (ownsPart(mesh, rank, {}, mesh.pipelineRank(rank))) {
     const auto ranks = static_cast<double>(mesh.ranks());
-    text =
-        profileTable(executable, times, {context.rates.flops / ranks, context.rates.bytesPerSecond / ranks});
+    const MachineRates &all = context.rates;
+    text = profileTable(executable, times,
+                        {all.flops / ranks, all.float32Flops / ranks, all.bytesPerSecond / ranks});
     if (mesh.ranks() > 1)
       absl::StrAppend(
           &text, "\n",
