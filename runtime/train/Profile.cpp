@@ -56,8 +56,9 @@ std::vector<Row> rowsOf(const Executable &executable, const RunTimes &times, con
   std::vector<Row> sorted;
   for (auto &[name, row] : rows)
     sorted.push_back(std::move(row));
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const Row &a, const Row &b) { return a.seconds > b.seconds; });
+  std::sort(sorted.begin(), sorted.end(), [](const Row &a, const Row &b) {
+    return a.seconds != b.seconds ? a.seconds > b.seconds : a.kernel < b.kernel;
+  });
   return sorted;
 }
 

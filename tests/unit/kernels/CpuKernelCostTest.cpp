@@ -1,4 +1,4 @@
-//===- KernelCostTest.cpp - What a call must do at least ------------------===//
+//===- CpuKernelCostTest.cpp - What a call must do at least -------------===//
 #include "kernels/common/KernelCost.h"
 #include "kernels/cpu/Registry.h"
 
