@@ -30,9 +30,10 @@ absl::StatusOr<double> fastestRun(Device &device, const KernelCall &call, double
   auto allocate = [&](int64_t bytes) -> absl::Status {
     absl::StatusOr<std::unique_ptr<Memory>> part =
         device.allocate(static_cast<uint64_t>(std::max<int64_t>(bytes, 64)));
-    if (part.ok())
-      memory.push_back(*std::move(part));
-    return part.status();
+    if (!part.ok())
+      return part.status();
+    memory.push_back(*std::move(part));
+    return absl::OkStatus();
   };
   for (const TensorType &operand : call.operands) {
     if (absl::Status status = allocate(operand.bytes()); !status.ok())

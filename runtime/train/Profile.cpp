@@ -86,11 +86,15 @@ std::string profileTable(const Executable &executable, const RunTimes &times, co
   double total = 0;
   for (const Row &row : rows)
     total += row.seconds;
-  std::string text =
-      absl::StrFormat("profile: one step, %.1f ms in kernels; limits: products %.1f GFLOP/s, memory %.1f GB/s"
-                      "\n  %-40s %8s %12s %8s %8s %8s %9s",
-                      total * 1e3, limits.flops * 1e-9, limits.bytesPerSecond * 1e-9, "kernel", "calls", "ms",
-                      "share", "GFLOP/s", "GB/s", "of limit");
+  // Products of mixed types are float32, whatever the recipe.
+  const std::string wide = limits.float32Flops != limits.flops
+                               ? absl::StrFormat(" (in float32 %.1f)", limits.float32Flops * 1e-9)
+                               : "";
+  std::string text = absl::StrFormat(
+      "profile: one step, %.1f ms in kernels; limits: products %.1f GFLOP/s%s, memory %.1f GB/s"
+      "\n  %-40s %8s %12s %8s %8s %8s %9s",
+      total * 1e3, limits.flops * 1e-9, wide, limits.bytesPerSecond * 1e-9, "kernel", "calls", "ms", "share",
+      "GFLOP/s", "GB/s", "of limit");
   for (const Row &row : rows) {
     const double seconds = std::max(row.seconds, 1e-9), share = row.shareOfLimit();
     absl::StrAppendFormat(
