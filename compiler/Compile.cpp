@@ -76,6 +76,7 @@ static void addSnapshots(Compiled &compiled) {
     plan.rows.push_back({"snapshot", name, bytes});
     compiled.memory[index].rows.push_back({"snapshot", name, static_cast<int64_t>(bytes)});
     compiled.memory[index].peakBytes += static_cast<int64_t>(bytes);
+    compiled.memory[index].lowerBound += static_cast<int64_t>(bytes);
   }
 }
 

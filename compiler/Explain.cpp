@@ -111,8 +111,11 @@ static std::string explainReport(const MemoryReport &report) {
     absl::StrAppendFormat(&text,
                           "  generation: %d bytes of keys and values, in the memory of a step's values\n",
                           report.cacheBytes);
-  absl::StrAppendFormat(&text, "activations at the peak of %s (no plan needs less than %s):\n",
-                        report.peakAction, mebibytes(report.scratchLowerBound));
+  absl::StrAppendFormat(
+      &text, "lower bound: %s (%d bytes), less than which no offsets need; the plan is %.3f of it\n",
+      mebibytes(report.lowerBound), report.lowerBound,
+      static_cast<double>(report.peakBytes) / static_cast<double>(report.lowerBound));
+  absl::StrAppendFormat(&text, "values of a step at their peak, in %s:\n", report.peakAction);
   size_t shown = std::min<size_t>(report.peakHolders.size(), 20);
   for (size_t index = 0; index < shown; ++index)
     absl::StrAppendFormat(&text, "  %14d bytes  %s\n", report.peakHolders[index].second,

@@ -133,7 +133,7 @@ MeshMemory meshMemory(const Compiled &compiled, std::string mesh) {
   memory.mesh = std::move(mesh);
   memory.ranks = compiled.parts.front().mesh.ranks();
   memory.parameters = report.categoryBytes("parameters");
-  memory.gradients = report.categoryBytes("gradients");
+  memory.gradients = report.gradientBytes;
   memory.optimizer = report.categoryBytes("optimizer");
   memory.all = report.peakBytes;
   return memory;

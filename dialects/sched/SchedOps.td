@@ -43,8 +43,7 @@ def SlotKindAttr : I32EnumAttr<"SlotKind", "what a slot is for", [
 
 def BaseKindAttr : I32EnumAttr<"BaseKind", "how long a base's contents live", [
     I32EnumAttrCase<"constants", 0>, I32EnumAttrCase<"parameters", 1>, I32EnumAttrCase<"inputs", 2>,
-    I32EnumAttrCase<"step", 3>, I32EnumAttrCase<"slots", 4>, I32EnumAttrCase<"scratch", 5>,
-    I32EnumAttrCase<"workspace", 6>]> {
+    I32EnumAttrCase<"step", 3>, I32EnumAttrCase<"slots", 4>]> {
   let cppNamespace = "::weft::sched";
 }
 
@@ -235,7 +234,7 @@ def BaseOp : SchedOp<"base"> {
 
     Example:
     ```mlir
-    sched.base "scratch" scratch slots(1) bytes(4096)
+    sched.base "step" step slots(1) bytes(4096)
     sched.base "in_flight" slots slots(1) bytes(256)
     sched.base "step/in_flight/0F-0B" slots slots(3) bytes(128) within "in_flight" at [0, 128, 0]
     ```

@@ -87,15 +87,29 @@ struct ThreadPool::State {
   int64_t tiles = 0;
 
   alignas(64) std::atomic<uint64_t> announced{0}; ///< serial number << 8 | participants
-  alignas(64) std::atomic<int64_t> nextTile{0};
+  /// Of each participant's share, the tile that is taken next.
+  struct alignas(64) Cursor {
+    std::atomic<int64_t> next{0};
+  };
+  std::unique_ptr<Cursor[]> cursors;
   alignas(64) std::atomic<int> unfinished{0}; ///< workers that have not checked out of the job
   std::atomic<bool> stopping{false};
   SleepingPlace workersPlace, callerPlace;
   std::vector<std::thread> workers;
 
-  void takeTiles(int worker) {
-    for (int64_t tile = nextTile.fetch_add(1); tile < tiles; tile = nextTile.fetch_add(1))
-      function(closure, tile, worker);
+  int64_t firstOf(int participant, int participants) const { return tiles * participant / participants; }
+
+  /// The tiles of its own share, which is the same in every run of a kernel; then those that others have not
+  /// come to.
+  void takeTiles(int worker, int participants) {
+    for (int i = 0; i < participants; ++i) {
+      const int owner = (worker + i) % participants;
+      const int64_t end = firstOf(owner + 1, participants);
+      std::atomic<int64_t> &next = cursors[static_cast<size_t>(owner)].next;
+      while (next.load(std::memory_order_relaxed) < end)
+        if (const int64_t tile = next.fetch_add(1); tile < end)
+          function(closure, tile, worker);
+    }
   }
 
   void work(int worker) {
@@ -105,9 +119,10 @@ struct ThreadPool::State {
       if (stopping.load())
         return;
       seen = announced.load();
-      if (worker >= static_cast<int>(seen & kParticipantMask))
+      const int participants = static_cast<int>(seen & kParticipantMask);
+      if (worker >= participants)
         continue;
-      takeTiles(worker);
+      takeTiles(worker, participants);
       if (unfinished.fetch_sub(1) == 1)
         callerPlace.wake();
     }
@@ -116,6 +131,7 @@ struct ThreadPool::State {
 
 ThreadPool::ThreadPool(int threads) : state(std::make_unique<State>()) {
   threads = std::clamp(threads, 1, kMostThreads);
+  state->cursors = std::make_unique<State::Cursor[]>(static_cast<size_t>(threads));
   for (int worker = 1; worker < threads; ++worker)
     state->workers.emplace_back([this, worker] { state->work(worker); });
 }
@@ -139,12 +155,13 @@ void ThreadPool::run(int64_t tiles, TileFunction function, const void *closure) 
   state->function = function;
   state->closure = closure;
   state->tiles = tiles;
-  state->nextTile.store(0);
+  for (int participant = 0; participant < participants; ++participant)
+    state->cursors[static_cast<size_t>(participant)].next.store(state->firstOf(participant, participants));
   state->unfinished.store(participants - 1);
   uint64_t serial = (state->announced.load() >> kParticipantBits) + 1;
   state->announced.store(serial << kParticipantBits | static_cast<uint64_t>(participants));
   state->workersPlace.wake();
-  state->takeTiles(0);
+  state->takeTiles(0, participants);
   state->callerPlace.wait([&] { return state->unfinished.load() == 0; });
 }
 

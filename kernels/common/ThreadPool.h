@@ -1,7 +1,8 @@
 //===- ThreadPool.h - The one pool of a process -------------------------===//
 //
-// Kernels hand it a fixed number of tiles; threads only take tiles. The grid of tiles is a function of the
-// kernel call alone, so results are the same bits for any number of threads.
+// Kernels hand it a fixed number of tiles; threads only take tiles: those of their own share, then what
+// others have not come to (docs/decisions/036). The grid of tiles is a function of the kernel call alone, so
+// results are the same bits for any number of threads.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_KERNELS_COMMON_THREADPOOL_H

@@ -33,10 +33,6 @@ BaseKind toBaseKind(sched::BaseKind kind) {
     return BaseKind::Step;
   case sched::BaseKind::slots:
     return BaseKind::Slots;
-  case sched::BaseKind::scratch:
-    return BaseKind::Scratch;
-  case sched::BaseKind::workspace:
-    return BaseKind::Workspace;
   }
   return BaseKind::Step;
 }

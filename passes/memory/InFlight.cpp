@@ -115,7 +115,7 @@ private:
     for (auto [block, life] : llvm::zip_equal(plan.blocks, livesOf))
       for (const Life &microbatch : life)
         lifetimes.push_back({block.bytes, microbatch.begin, microbatch.end});
-    OffsetPlan offsets = assignOffsets(lifetimes, OffsetOrders::All);
+    OffsetPlan offsets = assignOffsets(lifetimes);
     plan.bytes = offsets.peakBytes;
     plan.lowerBound = offsets.lowerBound;
     size_t next = 0;

@@ -3,9 +3,10 @@
 
 #include "dialects/nn/NnDialect.h"
 #include "dialects/sched/SchedDialect.h"
-#include "passes/memory/ActionPlan.h"
 #include "passes/memory/InFlight.h"
 #include "passes/memory/OffsetAssignment.h"
+#include "passes/memory/StepRegion.h"
+#include "passes/memory/VerifyPlaces.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringMap.h"
@@ -28,12 +29,9 @@ public:
     placeVariables();
     placeConstants();
     for (auto program : module.getOps<sched::ProgramOp>()) {
-      placeSlots(program);
-      if (failed(placeInFlight(program)))
+      placeInputs(program);
+      if (failed(placeInFlight(program)) || failed(placeRegion(program)))
         return failure();
-      for (auto action : program.getBody().front().getOps<sched::ActionOp>())
-        if (failed(plan(action)))
-          return failure();
     }
     addBases();
     return success();
@@ -84,10 +82,8 @@ private:
     });
   }
 
-  /// Each input has a base with a slot per microbatch; everything else that lives until a program ends lies
-  /// in `step`, behind the caches if the program names any.
-  void placeSlots(sched::ProgramOp program) {
-    int64_t end = namesCache(program) ? cacheBytes : 0;
+  /// Each input has a base with a slot per microbatch.
+  void placeInputs(sched::ProgramOp program) {
     slots.clear();
     for (auto slot : program.getBody().front().getOps<sched::SlotOp>()) {
       if (slot.getKind() == sched::SlotKind::input) {
@@ -96,12 +92,9 @@ private:
         slot.setPlaceAttr(append(base, bytes, slot.getType()));
         int64_t count = slot.getPerMicrobatch() ? static_cast<int64_t>(program.getMicrobatches()) : 1;
         inputBases.push_back({base, count, bytes});
-      } else if (slot.getKind() != sched::SlotKind::in_flight) {
-        slot.setPlaceAttr(append("step", end, slot.getType()));
       }
       slots[slot.getName()] = slot;
     }
-    stepBytes = std::max(stepBytes, end);
   }
 
   /// All programs share the region: the one that needs most says how large it is.
@@ -116,26 +109,30 @@ private:
     return success();
   }
 
-  LogicalResult plan(sched::ActionOp action) {
-    auto placeOf = [&](Operation *op) -> sched::PlaceAttr {
-      if (auto load = dyn_cast<sched::LoadOp>(op)) {
-        sched::SlotOp slot = slots.lookup(load.getSlot());
-        int64_t stride = alignPlace(nn::byteSize(cast<RankedTensorType>(slot.getType())));
-        return place(slot.getPlace()->getBase(),
-                     slot.getPlace()->getOffset() +
-                         static_cast<int64_t>(load.getMicrobatch().value_or(0)) * stride);
-      }
-      if (auto store = dyn_cast<sched::StoreOp>(op))
-        return *slots.lookup(store.getSlot()).getPlace();
-      StringRef name = op->getAttrOfType<FlatSymbolRefAttr>("variable").getValue();
-      return symbols.lookup(name)->getAttrOfType<sched::PlaceAttr>(kPlaceAttribute);
-    };
-    FailureOr<ActionUse> use = planAction(action, kernels, placeOf);
-    if (failed(use))
+  /// Everything else lies in `step`, behind the caches if the program names any.
+  LogicalResult placeRegion(sched::ProgramOp program) {
+    const HomeLookup homeOf = [&](Operation *op) { return Home{placeOf(op), {}}; };
+    const int64_t start = namesCache(program) ? cacheBytes : 0;
+    const FailureOr<int64_t> bytes = planStepRegion(program, kernels, homeOf, "step", start);
+    if (failed(bytes))
       return failure();
-    scratchBytes = std::max(scratchBytes, use->scratchBytes);
-    workspaceBytes = std::max(workspaceBytes, use->workspaceBytes);
+    stepBytes = std::max(stepBytes, *bytes);
     return success();
+  }
+
+  /// What a load or store of an input or of what is in flight names, or a read or write of a variable.
+  sched::PlaceAttr placeOf(Operation *op) {
+    if (auto load = dyn_cast<sched::LoadOp>(op)) {
+      sched::SlotOp slot = slots.lookup(load.getSlot());
+      int64_t stride = alignPlace(nn::byteSize(cast<RankedTensorType>(slot.getType())));
+      return place(slot.getPlace()->getBase(),
+                   slot.getPlace()->getOffset() +
+                       static_cast<int64_t>(load.getMicrobatch().value_or(0)) * stride);
+    }
+    if (auto store = dyn_cast<sched::StoreOp>(op))
+      return *slots.lookup(store.getSlot()).getPlace();
+    StringRef name = op->getAttrOfType<FlatSymbolRefAttr>("variable").getValue();
+    return symbols.lookup(name)->getAttrOfType<sched::PlaceAttr>(kPlaceAttribute);
   }
 
   void addBases() {
@@ -150,8 +147,6 @@ private:
       add(input.name, sched::BaseKind::inputs, input.count, input.bytes);
     add("step", sched::BaseKind::step, 1, stepBytes);
     addInFlight();
-    add("scratch", sched::BaseKind::scratch, 1, scratchBytes);
-    add("workspace", sched::BaseKind::workspace, 1, workspaceBytes);
   }
 
   sched::BaseOp addBase(StringRef name, sched::BaseKind kind, int64_t count, int64_t bytes, StringAttr within,
@@ -170,7 +165,7 @@ private:
     sched::BaseOp region = addBase(name, sched::BaseKind::slots, 1, inFlight.bytes, {}, {});
     SmallVector<mlir::Attribute> rows;
     for (const auto &[what, bytes] : inFlight.peak)
-      rows.push_back(peakRow(builder, what, bytes));
+      rows.push_back(peakRow(builder, "activations", what, bytes));
     region->setAttr(kPeakAttribute, builder.getArrayAttr(rows));
     region->setAttr(kLowerBoundAttribute, builder.getI64IntegerAttr(inFlight.lowerBound));
     for (const InFlightBlock &block : inFlightBlocks)
@@ -191,21 +186,21 @@ private:
   SmallVector<InputBase> inputBases;
   SmallVector<InFlightBlock> inFlightBlocks; ///< of all programs
   InFlightPlan inFlight;                     ///< of the program that needs most; its blocks are above
-  int64_t parameterBytes = 0, cacheBytes = 0, constantBytes = 0, stepBytes = 0, scratchBytes = 0,
-          workspaceBytes = 0;
+  int64_t parameterBytes = 0, cacheBytes = 0, constantBytes = 0, stepBytes = 0;
 };
 
 class MemoryPass : public impl::MemoryBase<MemoryPass> {
 public:
   void runOnOperation() override {
-    if (failed(ModulePlanner(getOperation()).run()))
+    if (failed(ModulePlanner(getOperation()).run()) || failed(verifyPlaces(getOperation())))
       signalPassFailure();
   }
 };
 } // namespace
 
-DictionaryAttr peakRow(Builder &builder, StringRef what, int64_t bytes) {
-  return builder.getDictionaryAttr({builder.getNamedAttr("what", builder.getStringAttr(what)),
+DictionaryAttr peakRow(Builder &builder, StringRef category, StringRef what, int64_t bytes) {
+  return builder.getDictionaryAttr({builder.getNamedAttr("category", builder.getStringAttr(category)),
+                                    builder.getNamedAttr("what", builder.getStringAttr(what)),
                                     builder.getNamedAttr("bytes", builder.getI64IntegerAttr(bytes))});
 }
 } // namespace weft

@@ -13,13 +13,17 @@ namespace weft {
 
 /// The attribute of a variable that holds its place.
 inline constexpr llvm::StringLiteral kPlaceAttribute = "sched.place";
-/// The attribute that lists what is live at the peak: dictionaries {what, bytes}. Of an action: in scratch;
-/// of the base that is the region of values in flight: of those.
+/// The attribute that lists what is live at the peak: dictionaries {category, what, bytes}. Of a program: in
+/// the region of the step; of the base that is the region of values in flight: of those.
 inline constexpr llvm::StringLiteral kPeakAttribute = "sched.peak";
-/// Beside it: the most bytes that are live at once, below which no plan can go.
+/// Beside it: the most bytes that are live at once, below which no offsets can go.
 inline constexpr llvm::StringLiteral kLowerBoundAttribute = "sched.lower_bound";
-/// A row of kPeakAttribute.
-mlir::DictionaryAttr peakRow(mlir::Builder &builder, llvm::StringRef what, int64_t bytes);
+/// Of a program: how far into `step` its values reach, and the action in which most is live.
+inline constexpr llvm::StringLiteral kRegionBytesAttribute = "sched.region_bytes";
+inline constexpr llvm::StringLiteral kPeakActionAttribute = "sched.peak_action";
+/// A row of kPeakAttribute; categories are those of MemoryReport.
+mlir::DictionaryAttr peakRow(mlir::Builder &builder, llvm::StringRef category, llvm::StringRef what,
+                             int64_t bytes);
 } // namespace weft
 
 #endif // WEFT_PASSES_MEMORY_MEMORY_H

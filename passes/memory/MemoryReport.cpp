@@ -5,6 +5,9 @@
 #include "passes/memory/Memory.h"
 #include "passes/memory/OffsetAssignment.h"
 
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSwitch.h"
+
 #include <algorithm>
 
 using namespace mlir;
@@ -13,35 +16,18 @@ namespace weft {
 namespace {
 int64_t placedBytes(Type type) { return alignPlace(nn::byteSize(cast<RankedTensorType>(type))); }
 
-/// What lives through a step: gradients, what prepare passes on, and the rest, from the program that has most
-/// of it. Caches of generation lie where those values are, and have a row for what they are larger.
-void addStepRows(ModuleOp module, int64_t stepBytes, MemoryReport &report) {
-  int64_t gradients = 0, levels = 0, prepared = 0;
+/// Of the program that has most of them.
+void countGradients(ModuleOp module, MemoryReport &report) {
   for (auto program : module.getOps<sched::ProgramOp>()) {
-    int64_t ownGradients = 0, ownLevels = 0, ownPrepared = 0;
-    for (auto slot : program.getBody().front().getOps<sched::SlotOp>()) {
-      if (slot.getName().starts_with("carried/gradient/"))
-        (slot.getKind() == sched::SlotKind::level ? ownLevels : ownGradients) += placedBytes(slot.getType());
-      else if (slot.getKind() == sched::SlotKind::prepared)
-        ownPrepared += placedBytes(slot.getType());
-    }
-    if (ownGradients + ownLevels + ownPrepared > gradients + levels + prepared)
-      gradients = ownGradients, levels = ownLevels, prepared = ownPrepared;
+    int64_t gradients = 0, levels = 0;
+    for (auto slot : program.getBody().front().getOps<sched::SlotOp>())
+      if (slot.getName().starts_with("carried/gradient/")) {
+        gradients += placedBytes(slot.getType());
+        levels += slot.getKind() == sched::SlotKind::level ? placedBytes(slot.getType()) : 0;
+      }
+    report.gradientBytes = std::max(report.gradientBytes, gradients);
+    report.levelBytes = std::max(report.levelBytes, levels);
   }
-  if (gradients > 0)
-    report.rows.push_back({"gradients", "accumulated over microbatches", gradients});
-  if (levels > 0)
-    report.rows.push_back({"gradients", "subtrees of the canonical sum", levels});
-  report.levelBytes = levels;
-  if (prepared > 0)
-    report.rows.push_back({"prepared", "made once a step: gathered parameters, tables, counts", prepared});
-  int64_t rest = stepBytes - (gradients + levels + prepared);
-  if (int64_t beyond = std::min(rest, report.cacheBytes - (stepBytes - rest)); beyond > 0) {
-    report.rows.push_back({"cache", "keys and values of generation, beyond what a step has there", beyond});
-    rest -= beyond;
-  }
-  if (rest > 0)
-    report.rows.push_back({"other", "values of one step", rest});
 }
 
 std::vector<std::pair<std::string, int64_t>> holdersOf(ArrayAttr rows) {
@@ -62,6 +48,7 @@ void addInFlightRows(sched::BaseOp region, int64_t bytes, MemoryReport &report) 
     report.inFlightLowerBound = bound.getInt();
   }
   int64_t between = bytes;
+  report.lowerBound += report.inFlightLowerBound;
   for (const auto &[what, held] : report.inFlightHolders) {
     report.rows.push_back({"activations", "in flight, " + what, held});
     between -= held;
@@ -70,18 +57,52 @@ void addInFlightRows(sched::BaseOp region, int64_t bytes, MemoryReport &report) 
     report.rows.push_back({"activations", "in flight, between the places of these", between});
 }
 
-void addPeak(ModuleOp module, MemoryReport &report) {
-  int64_t most = -1;
-  module.walk([&](sched::ActionOp action) {
-    auto holders = action->getAttrOfType<ArrayAttr>(kPeakAttribute);
-    auto bound = action->getAttrOfType<IntegerAttr>(kLowerBoundAttribute);
-    if (!holders || !bound || bound.getInt() <= most)
-      return;
-    most = report.scratchLowerBound = bound.getInt();
-    report.peakAction =
-        (cast<sched::ProgramOp>(action->getParentOp()).getName() + "/" + action.getName()).str();
-    report.peakHolders = holdersOf(holders);
-  });
+/// What a row of a category says of the region of a step.
+StringRef rowName(StringRef category) {
+  return llvm::StringSwitch<StringRef>(category)
+      .Case("gradients", "at the peak")
+      .Case("prepared", "made once a step: gathered parameters, tables, counts")
+      .Case("cache", "keys and values of generation")
+      .Case("activations", "values of one action, at the peak")
+      .Case("workspaces", "of one kernel, at the peak")
+      .Default("values of one step");
+}
+
+/// The region's bytes: what is live where the program that needs most of it needs most, and what lies
+/// between. Caches of generation are larger than all of it, or not there at that time: that is a row too.
+void addStepRows(ModuleOp module, int64_t stepBytes, MemoryReport &report) {
+  sched::ProgramOp largest;
+  int64_t regionBytes = 0, lowerBound = report.cacheBytes;
+  for (auto program : module.getOps<sched::ProgramOp>()) {
+    auto bytes = program->getAttrOfType<IntegerAttr>(kRegionBytesAttribute);
+    auto bound = program->getAttrOfType<IntegerAttr>(kLowerBoundAttribute);
+    if (!bytes || !bound || !program->hasAttrOfType<ArrayAttr>(kPeakAttribute))
+      continue;
+    lowerBound = std::max(lowerBound, bound.getInt());
+    if (!largest || bytes.getInt() > regionBytes)
+      largest = program, regionBytes = bytes.getInt();
+  }
+  report.lowerBound += lowerBound;
+  if (int64_t beyond = stepBytes - regionBytes; beyond > 0)
+    report.rows.push_back({"cache", "keys and values of generation, beyond what a step has there", beyond});
+  if (!largest)
+    return;
+  auto rows = largest->getAttrOfType<ArrayAttr>(kPeakAttribute);
+  report.peakHolders = holdersOf(rows);
+  if (auto action = largest->getAttrOfType<StringAttr>(kPeakActionAttribute))
+    report.peakAction = (largest.getName() + "/" + action.getValue()).str();
+  llvm::StringMap<int64_t> live;
+  int64_t between = regionBytes;
+  for (auto row : rows.getAsRange<DictionaryAttr>()) {
+    const int64_t bytes = row.getAs<IntegerAttr>("bytes").getInt();
+    live[row.getAs<StringAttr>("category").getValue()] += bytes;
+    between -= bytes;
+  }
+  for (StringRef category : {"cache", "gradients", "prepared", "other", "activations", "workspaces"})
+    if (int64_t bytes = live.lookup(category))
+      report.rows.push_back({category.str(), rowName(category).str(), bytes});
+  if (between > 0)
+    report.rows.push_back({"activations", "between the places of these", between});
 }
 } // namespace
 
@@ -121,20 +142,16 @@ MemoryReport reportMemory(ModuleOp module) {
     case sched::BaseKind::step:
       addStepRows(module, bytes, report);
       break;
-    case sched::BaseKind::scratch:
-      report.rows.push_back({"activations", "scratch of one action", bytes});
-      break;
-    case sched::BaseKind::workspace:
-      report.rows.push_back({"workspaces", "largest of one kernel", bytes});
-      break;
     case sched::BaseKind::slots:
       addInFlightRows(base, bytes, report);
       break;
     case sched::BaseKind::parameters:
       break;
     }
+    if (base.getKind() != sched::BaseKind::step && base.getKind() != sched::BaseKind::slots)
+      report.lowerBound += bytes;
   }
-  addPeak(module, report);
+  countGradients(module, report);
   return report;
 }
 

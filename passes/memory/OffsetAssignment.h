@@ -28,19 +28,16 @@ struct OffsetPlan {
   int64_t peakCommand = 0; ///< where that is
 };
 
-/// Which orders are tried.
-enum class OffsetOrders {
-  LargestFirst, ///< one: for the many buffers of an action, where each order is felt in a large model
-  All,          ///< while the peak is above the lower bound
-};
+/// The search for a lower peak ends where it is above the bound by no more than the bound divided by this.
+inline constexpr int64_t kCloseEnough = 256;
 
-/// Offsets such that buffers whose lifetimes overlap do not. Each in turn gets the lowest gap that fits:
-/// largest first (the greedy-by-size method of arXiv:2001.03288), then by begin, longest first, and by bytes
-/// times length; the lowest peak counts. If all have one
-/// size, the peak is the lower bound: they come in the order in which they begin, so what hinders one lives
-/// when it begins, and of as many places as live at once one is free. For unequal sizes the peak may be above
-/// it; reports show both.
-OffsetPlan assignOffsets(llvm::ArrayRef<Lifetime> lifetimes, OffsetOrders orders);
+/// Offsets such that buffers whose lifetimes overlap do not. Each in turn gets the lowest gap that fits, in
+/// five orders: largest first (the greedy-by-size method of arXiv:2001.03288), by begin, longest first, by
+/// bytes times length, and by size among those that live about as long; then a local search goes on from
+/// each, the lowest peak first. If all have one size, the peak is the lower bound: they come in the order in
+/// which they begin, so what hinders one lives when it begins, and of as many places as live at once one is
+/// free. The plan is the same on every machine.
+OffsetPlan assignOffsets(llvm::ArrayRef<Lifetime> lifetimes);
 
 } // namespace weft
 

@@ -93,6 +93,12 @@ class Trace(TraceTest):
         self.assertAlmostEqual(share, 100 * rate / memory, delta=1)
         self.assertRegex(printed, r"(?m)^furthest from its limit: \w+, at \d+% of the machine's (products|memory); at it, a step takes [\d.]+ ms less$")
 
+    def testProductsAreHeldAgainstTheRateOfTheirType(self):
+        printed = self.passes(*self.training("a", "train.steps=3", "precision.recipe=bf16"), "--profile")
+        self.assertRegex(printed, r"(?m)limits: products [\d.]+ GFLOP/s \(in float32 [\d.]+\), memory [\d.]+ GB/s$")
+        for kernel in ("einsum", "attention_backward"):
+            self.assertRegex(printed, rf"(?m)^  {kernel} +\d+ +[\d.]+ +[\d.]+% +[\d.]+ +[\d.]+ +\d+%$")
+
     def testVirtualRanksShareOneClock(self):
         sets = self.mesh("{data_shard: 2, zero: 3, context: {size: 2}}", "train.steps=3")
         printed = self.passes(*self.training("a", *sets), "--profile")

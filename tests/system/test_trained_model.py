@@ -17,7 +17,7 @@ class Looking(TrainingTest):
 
     def testADryRunCompilesAndWritesNothing(self):
         printed = self.passes("weft", "train", "run.yaml", "--dry-run")
-        self.assertIn("memory: 2.1 MiB in all, known before the job starts (2199424 bytes)", printed)
+        self.assertIn("memory: 2.0 MiB in all, known before the job starts (2104512 bytes)", printed)
         self.assertFalse(os.path.exists(os.path.join(self.folder, "runs")))
 
     def testAProfileShowsWhereTheTimeGoes(self):

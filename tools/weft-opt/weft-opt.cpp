@@ -39,6 +39,7 @@ int main(int argc, char **argv) {
   weft::registerVerifyMessagesPass();
   weft::registerFusePass();
   weft::registerMemoryPass();
+  weft::registerVerifyPlacesPass();
   if (absl::Status status = weft::cpu::useInstructionSet(weft::cpu::InstructionSet::AVX2); !status.ok())
     llvm::errs() << "weft-opt: the memory phase cannot run here: " << std::string(status.message()) << "\n";
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "weft optimizer driver\n", registry));

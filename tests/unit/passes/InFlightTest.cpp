@@ -233,7 +233,7 @@ TEST(InFlightOffsets, SixteenChunksOf128MicrobatchesAreSoonPlaced) {
   }
   ASSERT_EQ(lifetimes.size(), 16u * 128 * 8);
   const std::clock_t start = std::clock();
-  OffsetPlan plan = assignOffsets(lifetimes, OffsetOrders::All);
+  OffsetPlan plan = assignOffsets(lifetimes);
   const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   RecordProperty("seconds", std::to_string(seconds));
   RecordProperty("peak_over_lower_bound",

@@ -244,19 +244,19 @@ sched.program "p" microbatches(1) {
 // -----
 
 // expected-error @+1 {{'sched.base' op expects at least one slot of a multiple of 64 bytes, got 1 of 65}}
-sched.base "b" scratch slots(1) bytes(65)
+sched.base "b" step slots(1) bytes(65)
 
 // -----
 
 // expected-error @+1 {{'sched.base' op expects at least one slot of a multiple of 64 bytes, got 0 of 64}}
-sched.base "b" scratch slots(0) bytes(64)
+sched.base "b" step slots(0) bytes(64)
 
 // -----
 
 // expected-error @+1 {{'sched.base' op expects at least one slot of a multiple of 64 bytes, got 1 of -64}}
-sched.base "b" scratch slots(1) bytes(-64)
+sched.base "b" step slots(1) bytes(-64)
 
 // -----
 
 // expected-error @+1 {{'sched.base' op expects at most 2^48 bytes, got 4294967296 slots of 4294967296}}
-sched.base "b" scratch slots(4294967296) bytes(4294967296)
+sched.base "b" step slots(4294967296) bytes(4294967296)

@@ -4,8 +4,8 @@
 
 // CHECK:      sched.base "inputs" inputs slots(2) bytes(128)
 sched.base "inputs" inputs slots(2) bytes(128)
-// CHECK-NEXT: sched.base "scratch" scratch slots(1) bytes(4096)
-sched.base "scratch" scratch slots(1) bytes(4096)
+// CHECK-NEXT: sched.base "step" step slots(1) bytes(4096)
+sched.base "step" step slots(1) bytes(4096)
 // CHECK-NEXT: sched.base "in_flight" slots slots(1) bytes(128)
 sched.base "in_flight" slots slots(1) bytes(128)
 // CHECK-NEXT: sched.base "step/in_flight/F-B" slots slots(2) bytes(64) within "in_flight" at [0, 64]
@@ -35,9 +35,9 @@ sched.program "step" microbatches(2) {
     %x = sched.load "x" : tensor<4xf32>
     // CHECK-NEXT: sched.view %{{.*}} : tensor<4xf32> -> tensor<2x2xf32>
     %v = sched.view %x : tensor<4xf32> -> tensor<2x2xf32>
-    // CHECK-NEXT: sched.launch "einsum"(%{{.*}}, %{{.*}}) {places = [#sched.place<"scratch", 0>], settings = {equation = "ab,bc->ac"}, workspace = #sched.place<"workspace", 0>} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+    // CHECK-NEXT: sched.launch "einsum"(%{{.*}}, %{{.*}}) {places = [#sched.place<"step", 0>], settings = {equation = "ab,bc->ac"}, workspace = #sched.place<"step", 64>} : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
     %y = sched.launch "einsum"(%v, %v)
-      {settings = {equation = "ab,bc->ac"}, places = [#sched.place<"scratch", 0>], workspace = #sched.place<"workspace", 0>}
+      {settings = {equation = "ab,bc->ac"}, places = [#sched.place<"step", 0>], workspace = #sched.place<"step", 64>}
       : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
     // CHECK-NEXT: sched.store "sum", %{{.*}} : tensor<2x2xf32>
     sched.store "sum", %y : tensor<2x2xf32>

@@ -5,8 +5,8 @@
 // CHECK:      sched.slot "carried/b" carried : tensor<64xf32> {place = #sched.place<"step", 256>}
 // CHECK:      sched.action "fold"
 // CHECK:      %[[B:.*]] = sched.load "carried/b"
-// CHECK:      %[[NEUTRAL:.*]] = sched.launch "broadcast"(%{{.*}}) {places = [#sched.place<"scratch", 0>]
-// CHECK:      %[[KEPT:.*]] = sched.launch "copy"(%[[B]]) {places = [#sched.place<"step", 512>]
+// CHECK:      %[[NEUTRAL:.*]] = sched.launch "broadcast"(%{{.*}}) {places = [#sched.place<"step", 512>]
+// CHECK:      %[[KEPT:.*]] = sched.launch "copy"(%[[B]]) {places = [#sched.place<"step", 768>]
 // CHECK:      sched.store "kept/b", %[[KEPT]]
 // CHECK:      sched.store "carried/b", %[[NEUTRAL]]
 // CHECK:      sched.copy %[[NEUTRAL]] <"step", 256> : tensor<64xf32>

@@ -4,7 +4,7 @@
 // CHECK:      nn.parameter @w : tensor<64xf32> constant {sched.place = #sched.place<"parameters", 0>}
 // CHECK:      sched.action "update"
 // CHECK:      %[[OLD:.*]] = nn.read @w
-// CHECK:      %[[NEW:.*]] = sched.launch "elementwise"(%[[OLD]]) {places = [#sched.place<"scratch", 0>]
+// CHECK:      %[[NEW:.*]] = sched.launch "elementwise"(%[[OLD]]) {places = [#sched.place<"step", 0>]
 // CHECK:      sched.launch "reduce"(%[[OLD]])
 // CHECK:      nn.write @w, %[[NEW]]
 // CHECK:      sched.copy %[[NEW]] <"parameters", 0> : tensor<64xf32>

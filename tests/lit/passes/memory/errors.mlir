@@ -13,7 +13,7 @@ sched.program "p" microbatches(1) {
 // -----
 
 // expected-error @+1 {{'sched.base' op stands in a program before the memory phase: every byte has its place already}}
-sched.base "scratch" scratch slots(1) bytes(64)
+sched.base "step" step slots(1) bytes(64)
 
 // -----
 

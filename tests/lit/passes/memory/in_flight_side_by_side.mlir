@@ -1,7 +1,7 @@
 // Two microbatches that are in flight at once share nothing. Both slots live from F to B, so they are one block.
 // RUN: weft-opt %s --weft-memory | FileCheck %s
 
-// CHECK:      sched.base "in_flight" slots slots(1) bytes(256) {sched.lower_bound = 256 : i64, sched.peak = [{bytes = 256 : i64, what = "p: 2 microbatches from F to B, each of 2 values"}]}
+// CHECK:      sched.base "in_flight" slots slots(1) bytes(256) {sched.lower_bound = 256 : i64, sched.peak = [{bytes = 256 : i64, category = "activations", what = "p: 2 microbatches from F to B, each of 2 values"}]}
 // CHECK-NEXT: sched.base "p/in_flight/F-B" slots slots(2) bytes(128) within "in_flight" at [0, 128]
 // CHECK:      sched.slot "a" in_flight : tensor<4xf32> {per_microbatch, place = #sched.place<"p/in_flight/F-B", 0>}
 // CHECK:      sched.slot "b" in_flight : tensor<4xf32> {per_microbatch, place = #sched.place<"p/in_flight/F-B", 64>}

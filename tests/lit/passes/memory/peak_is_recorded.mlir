@@ -1,7 +1,9 @@
-// Each action records what is live in scratch at its peak, largest first, and the bound below which no plan can go.
+// A program records what is live at the peak of its region, largest first, in which action that is, and the bound below which no
+// offsets can go. What it leaves lies where the transposed input was.
 // RUN: weft-opt %s --weft-schedule --weft-fuse --weft-memory | FileCheck %s
 
-// CHECK: sched.action "run" attributes {sched.lower_bound = 1152 : i64, sched.peak = [{bytes = 1024 : i64, what = "transpose tensor<16x16xf32> at {{.*}}"}, {bytes = 64 : i64, what = "reduce tensor<16xf32> at
+// CHECK: sched.base "step" step slots(1) bytes(1152)
+// CHECK: sched.program "f" microbatches(1) attributes {sched.lower_bound = 1152 : i64, sched.peak = [{bytes = 1024 : i64, category = "activations", what = "transpose tensor<16x16xf32> at {{.*}}"}, {bytes = 64 : i64, category = "activations", what = "reduce tensor<16xf32> at {{.*}}], sched.peak_action = "run", sched.region_bytes = 1152 : i64}
 func.func @f(%x: tensor<16x16xf32>) -> (tensor<16xf32>, tensor<16xf32>) {
   %t = nn.transpose %x [1, 0] : tensor<16x16xf32> -> tensor<16x16xf32>
   %a = nn.reduce sum %t [0] : tensor<16x16xf32> -> tensor<16xf32>

@@ -1,9 +1,9 @@
 // Rank kernels are planned like any launch, on no rank in particular: a reduction may take over its operand, a gather may not.
 // RUN: weft-opt %s --weft-memory --split-input-file --verify-diagnostics | FileCheck %s
 
-// CHECK:      sched.base "scratch" scratch slots(1) bytes(128)
-// CHECK:      sched.launch "rank_mask"({{.*}}places = [#sched.place<"scratch", [[PART:.*]]>]
-// CHECK-NEXT: sched.launch "all_reduce"({{.*}}places = [#sched.place<"scratch", [[PART]]>]
+// CHECK:      sched.base "step" step slots(1) bytes(384)
+// CHECK:      sched.launch "rank_mask"({{.*}}places = [#sched.place<"step", [[PART:.*]]>]
+// CHECK-NEXT: sched.launch "all_reduce"({{.*}}places = [#sched.place<"step", [[PART]]>]
 // CHECK-NEXT: sched.launch "all_gather"({{.*}}places = [#sched.place<"step"
 sched.program "p" microbatches(1) {
   sched.slot "x" input : tensor<32xf32>

@@ -3,7 +3,7 @@
 
 // CHECK:      %[[A:.*]] = nn.read @a
 // CHECK:      %[[B:.*]] = nn.read @b
-// CHECK:      %[[SAVED:.*]] = sched.launch "copy"(%[[B]]) {places = [#sched.place<"scratch", 0>]
+// CHECK:      %[[SAVED:.*]] = sched.launch "copy"(%[[B]]) {places = [#sched.place<"step", 0>]
 // CHECK-NEXT: nn.write @a, %[[SAVED]]
 // CHECK-NEXT: %[[MOVED:.*]] = sched.launch "copy"(%[[A]]) {places = [#sched.place<"parameters", 256>]
 // CHECK-NEXT: nn.write @b, %[[MOVED]]
