@@ -1,4 +1,4 @@
-//===- ModelFlops.h - What a step must compute, and what a machine can ----===//
+//===- ModelFlops.h - What a step must compute ----------------------------===//
 //
 // mfu is the model's floating-point operations per second over the peak of the machine. The model's
 // operations are those that any implementation must do: products of the forward pass once and of the backward
@@ -10,7 +10,6 @@
 #define WEFT_RUNTIME_TRAIN_MODELFLOPS_H
 
 #include "runtime/config/Config.h"
-#include "runtime/device/Device.h"
 #include "runtime/executable/Executable.h"
 
 #include <optional>
@@ -28,13 +27,6 @@ namespace weft {
 /// for forward and backward. K is their average in a layer: T/2 of T tokens under the causal mask, W - W^2 /
 /// 2T in a window of W. None for a program written by hand: its attention is not known.
 std::optional<double> modelFlopsPerToken(const Config &config, const std::vector<Executable> &parts);
-
-/// The best rate, in operations per second, of a size^3 product of operands of `type`, over about `seconds`,
-/// and of at least two.
-absl::StatusOr<double> measureProductFlops(Device &device, DType type, int64_t size, double seconds);
-
-/// That of a 384^3 product in the type of the recipe's products, over about a quarter of a second.
-absl::StatusOr<double> measurePeakFlops(Device &device, PrecisionRecipe recipe);
 
 } // namespace weft
 

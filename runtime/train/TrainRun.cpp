@@ -18,6 +18,7 @@
 #include "runtime/train/InitialWeights.h"
 #include "runtime/train/JobProcesses.h"
 #include "runtime/train/MachineMemory.h"
+#include "runtime/train/MachineRates.h"
 #include "runtime/train/ModelFlops.h"
 #include "runtime/train/RankAgreement.h"
 #include "runtime/train/RunData.h"
@@ -72,7 +73,7 @@ struct Job {
   std::unique_ptr<Tokenizer> tokenizer;
   std::shared_ptr<const TrainingData> data;
   std::optional<double> flopsPerToken;
-  double peakFlops = 0; ///< of all ranks together
+  MachineRates rates; ///< of all ranks together
 };
 
 absl::Status readProgram(Job &job, const std::string &file) {
@@ -179,7 +180,8 @@ absl::Status dryRun(const TrainRequest &request, const Job &job, const JobProces
 
 /// What the threads of the ranks in this process can compute together, which is no more than the processors
 /// can.
-absl::StatusOr<double> measureHere(const Config &config, const Target &target, int64_t ranks) {
+absl::StatusOr<MachineRates> measureHere(const Config &config, const Target &target, int64_t ranks,
+                                         bool profile) {
   constexpr int64_t most = 128; // of a device
   const int64_t threads = target.threads;
   const int64_t useful =
@@ -188,22 +190,36 @@ absl::StatusOr<double> measureHere(const Config &config, const Target &target, i
       openCpuDevice(target.instructionSet, static_cast<int>(std::min(useful, most)));
   if (!device.ok())
     return withExitCode(device.status(), ExitCode::Config);
-  return measurePeakFlops(**device, config.precision.recipe);
+  absl::StatusOr<double> flops = measurePeakFlops(**device, config.precision.recipe);
+  if (!flops.ok())
+    return flops.status();
+  if (!profile)
+    return MachineRates{*flops, 0, 0};
+  absl::StatusOr<double> wide = config.precision.recipe == PrecisionRecipe::Fp32
+                                    ? flops
+                                    : measurePeakFlops(**device, PrecisionRecipe::Fp32);
+  if (!wide.ok())
+    return wide.status();
+  absl::StatusOr<double> bytes = measureMemoryBandwidth(**device);
+  if (!bytes.ok())
+    return bytes.status();
+  return MachineRates{*flops, *wide, *bytes};
 }
 
 /// The same of all ranks: processes measure at the same time.
-absl::StatusOr<double> measureMachine(const Config &config, const Target &target, JobProcesses &processes) {
+absl::StatusOr<MachineRates> measureMachine(const Config &config, const Target &target, bool profile,
+                                            JobProcesses &processes) {
   if (!processes.areSeparate())
-    return measureHere(config, target, config.parallel.ranks());
-  absl::StatusOr<double> mine = measureHere(config, target, 1);
+    return measureHere(config, target, config.parallel.ranks(), profile);
+  absl::StatusOr<MachineRates> mine = measureHere(config, target, 1, profile);
   if (absl::Status status = processes.agree(mine.status()); !status.ok())
     return status;
-  double all = *mine;
-  if (absl::Status status = processes.communicator()->allReduce(std::as_writable_bytes(std::span(&all, 1)),
+  double all[] = {mine->flops, mine->float32Flops, mine->bytesPerSecond};
+  if (absl::Status status = processes.communicator()->allReduce(std::as_writable_bytes(std::span(all)),
                                                                 DType::F64, ReduceKind::Sum);
       !status.ok())
     return status;
-  return all;
+  return MachineRates{all[0], all[1], all[2]};
 }
 
 /// Fills the variables of a rank; returns how far the run is.
@@ -282,7 +298,7 @@ absl::Status trainRank(const TrainRequest &request, const Job &job, const WholeP
   absl::StatusOr<int64_t> allocated = sumOfAllocated(executor, communicator);
   if (!allocated.ok())
     return allocated.status();
-  log.line(programLine(whole.peak, whole.planned, *allocated, job.compileSeconds, job.peakFlops));
+  log.line(programLine(whole.peak, whole.planned, *allocated, job.compileSeconds, job.rates.flops));
   absl::StatusOr<Progress> progress = loadState(job, executor, communicator.rank(), log);
   if (!progress.ok())
     return progress.status();
@@ -296,7 +312,7 @@ absl::Status trainRank(const TrainRequest &request, const Job &job, const WholeP
                          log,
                          std::move(identity),
                          job.flopsPerToken,
-                         job.peakFlops,
+                         job.rates,
                          whole.here,
                          whole.order,
                          whole.isOneProcess,
@@ -314,11 +330,12 @@ absl::Status trainRank(const TrainRequest &request, const Job &job, const WholeP
 absl::Status startRanks(const TrainRequest &request, Job &job, JobProcesses &processes) {
   const Config &config = job.loaded.config;
   job.flopsPerToken = modelFlopsPerToken(config, job.parts);
-  if (job.flopsPerToken) {
-    absl::StatusOr<double> measured = measureMachine(config, job.parts.front().target, processes);
+  if (job.flopsPerToken || request.profile) {
+    absl::StatusOr<MachineRates> measured =
+        measureMachine(config, job.parts.front().target, request.profile, processes);
     if (!measured.ok())
       return measured.status();
-    job.peakFlops = *measured;
+    job.rates = *measured;
   }
   const int threads = static_cast<int>(job.parts.front().target.threads);
   const WholeProgram whole = describeWhole(job, processes);

@@ -252,7 +252,10 @@ absl::Status Trainer::tellProfiles(const RunTimes &times, const Traffic &counted
   const int64_t rank = context.communicator.rank();
   std::string text;
   if (ownsPart(mesh, rank, {}, mesh.pipelineRank(rank))) {
-    text = profileTable(executable, times);
+    const auto ranks = static_cast<double>(mesh.ranks());
+    const MachineRates &all = context.rates;
+    text = profileTable(executable, times,
+                        {all.flops / ranks, all.float32Flops / ranks, all.bytesPerSecond / ranks});
     if (mesh.ranks() > 1)
       absl::StrAppend(
           &text, "\n",
@@ -382,12 +385,12 @@ StepMetrics Trainer::metricsOf(const StepResult &result) {
   record.gradNorm = result.gradNorm;
   record.learningRate = result.learningRate;
   record.tokensPerSecond = static_cast<double>(lineSteps * tokensPerStep) / std::max(lineSeconds, 1e-9);
-  if (context.flopsPerToken && context.peakFlops > 0) {
+  if (context.flopsPerToken && context.rates.flops > 0) {
     // A peak that was measured while the machine did other work is too low; what a step reaches is a better
     // bound.
     const double achieved = *context.flopsPerToken * record.tokensPerSecond;
-    context.peakFlops = std::max(context.peakFlops, achieved);
-    record.mfu = achieved / context.peakFlops;
+    context.rates.flops = std::max(context.rates.flops, achieved);
+    record.mfu = achieved / context.rates.flops;
   }
   // Of the ranks in this process, whose resident memory stands beside it.
   record.memoryBytes = context.peakBytes;

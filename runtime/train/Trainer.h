@@ -20,6 +20,7 @@
 #include "runtime/train/Anomaly.h"
 #include "runtime/train/CheckpointSaver.h"
 #include "runtime/train/Evaluator.h"
+#include "runtime/train/MachineRates.h"
 #include "runtime/train/Resume.h"
 #include "runtime/train/RunFolder.h"
 #include "runtime/train/RunLog.h"
@@ -60,7 +61,7 @@ struct TrainerContext {
   RunLog &log;
   RunIdentity identity;
   std::optional<double> flopsPerToken; ///< absent: no mfu
-  double peakFlops = 0;                ///< of this job's threads
+  MachineRates rates;                  ///< of this job's threads
   int64_t peakBytes = 0;               ///< planned, of the ranks of the job in this process
   const StepOrder &order;
   bool isOneProcess = true;            ///< all ranks are threads of one process

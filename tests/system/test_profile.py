@@ -83,6 +83,22 @@ class Trace(TraceTest):
         self.assertRegex(printed, r"\ntrace: step 3, [\d.]+ ms\n  rank +busy ms +exchanging ms +bubble\n  rank 0 +[\d.]+ +0\.000 +[\d.]+%\n"
                                   r"trace: runs/a/trace\.json shows each action of it \(ui\.perfetto\.dev\)\n")
 
+    def testKernelsAreHeldAgainstTheLimitsOfTheMachine(self):
+        printed = self.passes(*self.training("a", "train.steps=3", "train.micro_batch=2"), "--profile")
+        flops, memory = map(float, re.search(
+            r"(?m)^profile: one step, [\d.]+ ms in kernels; limits: products ([\d.]+) GFLOP/s, memory ([\d.]+) GB/s$", printed).groups())
+        rate, share = map(float, re.search(r"(?m)^  einsum +\d+ +[\d.]+ +[\d.]+% +([\d.]+) +[\d.]+ +(\d+)%$", printed).groups())
+        self.assertAlmostEqual(share, 100 * rate / flops, delta=1)
+        rate, share = map(float, re.search(r"(?m)^  elementwise +\d+ +[\d.]+ +[\d.]+% +([\d.]+) +(\d+)%$", printed).groups())
+        self.assertAlmostEqual(share, 100 * rate / memory, delta=1)
+        self.assertRegex(printed, r"(?m)^furthest from its limit: \w+, at \d+% of the machine's (products|memory); at it, a step takes [\d.]+ ms less$")
+
+    def testProductsAreHeldAgainstTheRateOfTheirType(self):
+        printed = self.passes(*self.training("a", "train.steps=3", "precision.recipe=bf16"), "--profile")
+        self.assertRegex(printed, r"(?m)limits: products [\d.]+ GFLOP/s \(in float32 [\d.]+\), memory [\d.]+ GB/s$")
+        for kernel in ("einsum", "attention_backward"):
+            self.assertRegex(printed, rf"(?m)^  {kernel} +\d+ +[\d.]+ +[\d.]+% +[\d.]+ +[\d.]+ +\d+%$")
+
     def testVirtualRanksShareOneClock(self):
         sets = self.mesh("{data_shard: 2, zero: 3, context: {size: 2}}", "train.steps=3")
         printed = self.passes(*self.training("a", *sets), "--profile")

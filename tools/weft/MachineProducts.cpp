@@ -9,7 +9,7 @@
 #include "kernels/cpu/Cpu.h"
 #include "runtime/device/OpenDevice.h"
 #include "runtime/support/Processors.h"
-#include "runtime/train/ModelFlops.h"
+#include "runtime/train/MachineRates.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"

@@ -52,8 +52,9 @@ void addTrainCommand(CLI::App &app) {
   command->add_flag("--dry-run", request->dryRun,
                     "Check and compile, show where memory goes, and train nothing");
   command->add_flag("--profile", request->profile,
-                    "Show where the time of one step goes and what it sends, and write the trace of all "
-                    "ranks to RUNS/NAME/trace.json");
+                    "Show where the time of one step goes (ms, GFLOP/s, GB/s and the share of this machine's "
+                    "measured limit, for each kernel) and what it sends, and write the trace of all ranks to "
+                    "RUNS/NAME/trace.json");
   command->callback([request] { train(*request); });
 }
 

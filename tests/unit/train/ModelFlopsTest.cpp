@@ -1,5 +1,6 @@
 #include "runtime/train/ModelFlops.h"
 #include "runtime/device/OpenDevice.h"
+#include "runtime/train/MachineRates.h"
 
 #include <gtest/gtest.h>
 
@@ -52,6 +53,15 @@ TEST(ModelFlops, ThePeakOfThisMachineIsMeasured) {
     EXPECT_GT(*larger, 1e8);
     EXPECT_LT(*larger, 1e13);
   }
+}
+
+TEST(ModelFlops, TheMemoryOfThisMachineIsMeasured) {
+  absl::StatusOr<std::unique_ptr<Device>> device = openCpuDevice("avx2", 1);
+  ASSERT_EQ(device.status(), absl::OkStatus());
+  absl::StatusOr<double> bandwidth = measureMemoryBandwidth(**device);
+  ASSERT_EQ(bandwidth.status(), absl::OkStatus());
+  EXPECT_GT(*bandwidth, 1e8);
+  EXPECT_LT(*bandwidth, 1e12);
 }
 
 } // namespace
