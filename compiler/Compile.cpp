@@ -59,6 +59,10 @@ void readFusion(ModuleOp module, Compiled &compiled) {
   if (auto rows = module->getAttrOfType<DictionaryAttr>("weft.apart"))
     for (NamedAttribute row : rows)
       compiled.apart[row.getName().str()] += cast<IntegerAttr>(row.getValue()).getInt();
+  if (auto counts = module->getAttrOfType<DenseI64ArrayAttr>("weft.rematerialized")) {
+    compiled.rematerializedLaunches += counts[0];
+    compiled.rematerializedBytes = std::max(compiled.rematerializedBytes, counts[1]);
+  }
 }
 } // namespace
 

@@ -38,6 +38,8 @@ struct Compiled {
   std::vector<MemoryReport> memory; ///< of each part
   std::map<std::string, CompositeCount> composites;
   std::map<std::string, int64_t> apart; ///< why element-wise ops are not in one region, and how often
+  int64_t rematerializedLaunches = 0;   ///< of values that are computed again where they are read next
+  int64_t rematerializedBytes = 0;      ///< by which that lowers the peak of values of one action, at most
   std::string placement;        ///< the table of --explain placement, if it was asked for
   std::string picture;          ///< the SVG file of --draw, if it was asked for
   std::string schedule;         ///< of the pipeline, as people write it; empty without one

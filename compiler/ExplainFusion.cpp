@@ -1,7 +1,8 @@
 //===- ExplainFusion.cpp - What --explain fusion prints --------------------===//
 //
 // What became of the composites; of each region of element-wise ops how often it runs, how many bytes its ops
-// would move if each ran alone, and how many they move as one; and why neighbors stayed apart.
+// would move if each ran alone, and how many they move as one; why neighbors stayed apart; and what is
+// computed again.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Compile.h"
@@ -127,6 +128,12 @@ std::string explainFusion(const Compiled &compiled) {
     absl::StrAppend(&text, "values that cross from one region to another, in all programs, and why\n");
   for (const auto &[reason, count] : compiled.apart)
     absl::StrAppendFormat(&text, "%6d  %s\n", count, reason);
+  if (compiled.rematerializedLaunches > 0)
+    absl::StrAppendFormat(
+        &text,
+        "values that are computed again instead of kept: %d, by which the peak of values falls "
+        "by %s MiB\n",
+        compiled.rematerializedLaunches, mebibytes(compiled.rematerializedBytes));
   return text;
 }
 

@@ -211,6 +211,7 @@ const std::vector<Phase> &phases() {
          addToRanks(manager, input,
                     createFuse(FuseOptions{input.config.launch.comm != CommKind::Local,
                                            input.config.launch.fusion != FusionKind::Off}));
+         addToRanks(manager, input, createRematerialize());
        }},
       // Nothing may change the program after this: every byte has its place.
       {"memory",

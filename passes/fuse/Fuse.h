@@ -20,6 +20,12 @@ bool isElementwise(mlir::Operation *op);
 /// Why element-wise ops stayed apart from the region that computes one of their operands, and how often.
 using ApartCounts = std::map<std::string, int64_t>;
 
+/// What was computed again in the actions of a module, and by how many bytes that lowered the peak of results
+/// in one action, at most.
+struct Rematerialized {
+  int64_t launches = 0, bytes = 0;
+};
+
 /// Replaces regions of element-wise ops of one shape in `block` by launches of `elementwise`; without
 /// `regions` each op by its own.
 void groupElementwise(mlir::Block &block, bool regions, ApartCounts &apart);

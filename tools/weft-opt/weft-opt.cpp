@@ -38,6 +38,7 @@ int main(int argc, char **argv) {
   weft::registerCutPass();
   weft::registerVerifyMessagesPass();
   weft::registerFusePass();
+  weft::registerRematerializePass();
   weft::registerMemoryPass();
   weft::registerVerifyPlacesPass();
   if (absl::Status status = weft::cpu::useInstructionSet(weft::cpu::InstructionSet::AVX2); !status.ok())

@@ -1,0 +1,168 @@
+//===- Rematerialize.cpp - Cheap values are computed again ------------------===//
+//
+// What a forward computes for its backward lies in memory while all layers behind it run. A value that one
+// pass over values gives which lie there anyway (a norm, an activation) need not: it is computed again where
+// it is read next. Chen et al., "Training deep nets with sublinear memory cost" (arXiv:1604.06174), for ops
+// that cost next to nothing. Taken are the values that live across the most bytes, largest first, for as long
+// as there is one: what does not lower the peak stays as it is.
+//
+//===----------------------------------------------------------------------===//
+#include "dialects/nn/NnDialect.h"
+#include "dialects/sched/SchedDialect.h"
+#include "passes/analysis/KernelCalls.h"
+#include "passes/fuse/Fuse.h"
+
+#include "llvm/ADT/DenseMap.h"
+
+#include <algorithm>
+#include <optional>
+
+using namespace mlir;
+
+namespace weft {
+#define GEN_PASS_DEF_REMATERIALIZE
+#include "passes/fuse/Passes.h.inc"
+
+namespace {
+/// Kernels whose time is that of reading their operands once.
+constexpr StringRef kCheapKernels[] = {"elementwise", "rms_norm", "layer_norm"};
+
+int64_t bytesOf(Value value) { return toTensorType(nn::tensorType(value)).bytes(); }
+
+/// The value whose memory a view is of.
+Value storageOf(Value value) {
+  while (auto view = value.getDefiningOp<sched::ViewOp>())
+    value = view.getOperand();
+  return value;
+}
+
+class Rematerializer {
+public:
+  explicit Rematerializer(Block &block) : block(block) {
+    for (Operation &op : block)
+      places[&op] = count++;
+  }
+
+  Rematerialized run() {
+    Rematerialized result;
+    Peak peak = findPeak();
+    const int64_t before = peak.bytes;
+    while (std::optional<Candidate> best = findBest(peak)) {
+      repeat(*best);
+      ++result.launches;
+      peak = findPeak();
+    }
+    result.bytes = before - peak.bytes;
+    return result;
+  }
+
+private:
+  struct Peak {
+    int64_t place = 0, bytes = 0;
+  };
+  /// A result that is read at `next`, and not between the peak and there.
+  struct Candidate {
+    OpResult value;
+    Operation *next;
+  };
+
+  /// Where the last op that reads the memory of `value` stands.
+  int64_t lastRead(Value value) const {
+    int64_t last = places.lookup(value.getDefiningOp());
+    for (Operation *user : value.getUsers())
+      last = std::max(last, isa<sched::ViewOp>(user) ? lastRead(user->getResult(0)) : places.lookup(user));
+    return last;
+  }
+
+  /// The first place where the most bytes of results live at once.
+  Peak findPeak() const {
+    std::vector<int64_t> change(static_cast<size_t>(count) + 1);
+    for (auto launch : block.getOps<sched::LaunchOp>())
+      for (Value result : launch.getResults()) {
+        change[static_cast<size_t>(places.lookup(launch))] += bytesOf(result);
+        change[static_cast<size_t>(lastRead(result)) + 1] -= bytesOf(result);
+      }
+    Peak peak;
+    int64_t live = 0;
+    for (size_t place = 0; place < change.size(); ++place) {
+      live += change[place];
+      if (live > peak.bytes)
+        peak = {static_cast<int64_t>(place), live};
+    }
+    return peak;
+  }
+
+  std::optional<Candidate> findBest(const Peak &peak) const {
+    std::optional<Candidate> best;
+    for (auto launch : block.getOps<sched::LaunchOp>()) {
+      if (places.lookup(launch) >= peak.place)
+        break;
+      if (!llvm::is_contained(kCheapKernels, launch.getKernel()))
+        continue;
+      for (OpResult result : launch->getResults())
+        if (std::optional<Candidate> found = candidateOf(launch, result, peak);
+            found && (!best || bytesOf(found->value) > bytesOf(best->value)))
+          best = found;
+    }
+    return best;
+  }
+
+  std::optional<Candidate> candidateOf(sched::LaunchOp launch, OpResult result, const Peak &peak) const {
+    Operation *next = nullptr;
+    for (Operation *user : result.getUsers()) {
+      const int64_t place = places.lookup(user);
+      if (isa<sched::ViewOp>(user) ? lastRead(user->getResult(0)) >= peak.place : place == peak.place)
+        return std::nullopt; // read at the peak, or through a view that stands before it
+      if (place > peak.place && (!next || place < places.lookup(next)))
+        next = user;
+    }
+    if (!next || isa<sched::StoreOp, nn::WriteOp>(next)) // what is stored lives on
+      return std::nullopt;
+    for (Value operand : launch->getOperands()) {
+      Value storage = storageOf(operand);
+      if (storage.getDefiningOp<sched::LaunchOp>() && lastRead(storage) < places.lookup(next))
+        return std::nullopt;
+    }
+    // Other results of the launch come along: no more than what is gained.
+    int64_t others = 0;
+    for (OpResult other : launch->getResults())
+      others += other == result ? 0 : bytesOf(other);
+    return others < bytesOf(result) ? std::optional(Candidate{result, next}) : std::nullopt;
+  }
+
+  /// Computes the value a second time before `next`, for it and all that read it later. The copy stands where
+  /// `next` stands, so that the places of all others remain.
+  void repeat(const Candidate &candidate) {
+    OpBuilder builder(candidate.next);
+    Operation *again = builder.clone(*candidate.value.getOwner());
+    places[again] = places.lookup(candidate.next);
+    OpResult copy = again->getResult(candidate.value.getResultNumber());
+    Value value = candidate.value;
+    value.replaceUsesWithIf(copy, [&](OpOperand &use) {
+      return use.getOwner() != again && places.lookup(use.getOwner()) >= places.lookup(candidate.next);
+    });
+  }
+
+  Block &block;
+  llvm::DenseMap<Operation *, int64_t> places;
+  int64_t count = 0;
+};
+
+class RematerializePass : public impl::RematerializeBase<RematerializePass> {
+public:
+  using RematerializeBase::RematerializeBase;
+  void runOnOperation() override {
+    Rematerialized all;
+    getOperation().walk([&](sched::ActionOp action) {
+      const Rematerialized one = Rematerializer(action.getBody().front()).run();
+      all.launches += one.launches;
+      all.bytes = std::max(all.bytes, one.bytes);
+    });
+    if (all.launches == 0)
+      return;
+    Builder builder(&getContext());
+    getOperation()->setAttr("weft.rematerialized", builder.getDenseI64ArrayAttr({all.launches, all.bytes}));
+  }
+};
+} // namespace
+} // namespace weft
