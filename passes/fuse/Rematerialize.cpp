@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/NnDialect.h"
 #include "dialects/sched/SchedDialect.h"
+#include "dialects/sched/Views.h"
 #include "passes/analysis/KernelCalls.h"
 #include "passes/fuse/Fuse.h"
 
@@ -28,13 +29,6 @@ namespace {
 constexpr StringRef kCheapKernels[] = {"elementwise", "rms_norm", "layer_norm"};
 
 int64_t bytesOf(Value value) { return toTensorType(nn::tensorType(value)).bytes(); }
-
-/// The value whose memory a view is of.
-Value storageOf(Value value) {
-  while (auto view = value.getDefiningOp<sched::ViewOp>())
-    value = view.getOperand();
-  return value;
-}
 
 class Rematerializer {
 public:
@@ -119,7 +113,7 @@ private:
     if (!next || isa<sched::StoreOp, nn::WriteOp>(next)) // what is stored lives on
       return std::nullopt;
     for (Value operand : launch->getOperands()) {
-      Value storage = storageOf(operand);
+      Value storage = sched::rootOf(operand);
       if (storage.getDefiningOp<sched::LaunchOp>() && lastRead(storage) < places.lookup(next))
         return std::nullopt;
     }

@@ -8,6 +8,7 @@
 #include "passes/memory/ActionPlan.h"
 
 #include "dialects/nn/NnDialect.h"
+#include "dialects/sched/Views.h"
 #include "kernels/collective/Collective.h"
 #include "kernels/cpu/Cpu.h"
 #include "passes/analysis/KernelCalls.h"
@@ -22,12 +23,6 @@ Value storedValue(Operation *op) {
   if (auto store = dyn_cast<sched::StoreOp>(op))
     return store.getValue();
   return cast<nn::WriteOp>(op).getValue();
-}
-
-Value rootOf(Value value) {
-  while (auto view = value.getDefiningOp<sched::ViewOp>())
-    value = view.getOperand();
-  return value;
 }
 
 /// The same for two homes exactly if they are one.
@@ -67,7 +62,7 @@ void ActionPlan::copyLoadedValues() {
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (!isStore(&op))
       continue;
-    Value value = storedValue(&op), root = rootOf(value);
+    Value value = storedValue(&op), root = sched::rootOf(value);
     if (root.getDefiningOp<sched::LaunchOp>() && stored.insert(root).second)
       continue;
     KernelCall call;
@@ -89,7 +84,7 @@ LogicalResult ActionPlan::createBuffers() {
       kernelOf[launch] = kernel;
     }
     for (Value result : op.getResults())
-      if (rootOf(result) == result)
+      if (sched::rootOf(result) == result)
         addBuffer(&op, result);
     for (Value operand : op.getOperands()) {
       // A stored value must keep until the action ends, when it becomes the slot's.
@@ -115,7 +110,7 @@ void ActionPlan::addBuffer(Operation *op, Value result) {
   buffers.push_back(buffer);
 }
 
-ActionPlan::Buffer &ActionPlan::bufferOf(Value value) { return buffers[index.lookup(rootOf(value))]; }
+ActionPlan::Buffer &ActionPlan::bufferOf(Value value) { return buffers[index.lookup(sched::rootOf(value))]; }
 
 /// May the launch that defines `value` write it where the buffer `old` is? Only if `old` is read no later,
 /// and by that launch itself only where the kernel allows aliasing.
@@ -139,7 +134,7 @@ void ActionPlan::placeStores() {
     if (!isStore(&op))
       continue;
     Home home = homeOf(&op);
-    Value value = rootOf(storedValue(&op));
+    Value value = sched::rootOf(storedValue(&op));
     SmallVector<size_t> &here = holders[keyOf(home)];
     if (llvm::all_of(here, [&](size_t holder) { return mayReplace(buffers[holder], value); })) {
       bufferOf(value).home = home;
@@ -194,7 +189,7 @@ void ActionPlan::reuseOperands() {
     for (Value result : launch.getOutputs()) {
       const size_t own = index.lookup(result);
       for (Value operand : launch.getInputs()) {
-        const size_t other = index.lookup(rootOf(operand));
+        const size_t other = index.lookup(sched::rootOf(operand));
         Buffer &old = buffers[other];
         if (taken.contains(other) || old.end != commandOf[launch] || !mayTakeOver(buffers[own], old) ||
             !mayReplace(old, result))

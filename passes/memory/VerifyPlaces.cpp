@@ -9,6 +9,7 @@
 
 #include "dialects/nn/NnDialect.h"
 #include "dialects/sched/SchedDialect.h"
+#include "dialects/sched/Views.h"
 #include "kernels/collective/Collective.h"
 #include "passes/memory/Memory.h"
 
@@ -41,12 +42,6 @@ struct Range {
 
 Range rangeOf(sched::PlaceAttr place, Type type) {
   return {place.getBase(), place.getOffset(), place.getOffset() + nn::byteSize(cast<RankedTensorType>(type))};
-}
-
-Value rootOf(Value value) {
-  while (auto view = value.getDefiningOp<sched::ViewOp>())
-    value = view.getOperand();
-  return value;
 }
 
 /// Which token each byte holds.
@@ -309,7 +304,7 @@ private:
 
   LogicalResult followLaunch(ActionUse &use, sched::LaunchOp launch) {
     for (auto [number, operand] : llvm::enumerate(launch.getInputs()))
-      if (failed(checkHeld(launch, "operand " + Twine(number), held.lookup(rootOf(operand)))))
+      if (failed(checkHeld(launch, "operand " + Twine(number), held.lookup(sched::rootOf(operand)))))
         return failure();
     if (!launch.getPlaces())
       return launch.emitOpError() << kNoPlace;
@@ -343,14 +338,14 @@ private:
     segment.begins = step == LineStep::Send || step == LineStep::Receive;
     if (step == LineStep::Send)
       for (Value operand : launch.getInputs())
-        segment.transferred.push_back(held.lookup(rootOf(operand)).range);
+        segment.transferred.push_back(held.lookup(sched::rootOf(operand)).range);
     if (step == LineStep::Receive)
       segment.transferred.assign(results.begin(), results.end());
     use.segments.emplace_back();
   }
 
   LogicalResult followCopy(ActionUse &use, sched::CopyOp copy) {
-    const Held source = held.lookup(rootOf(copy.getValue()));
+    const Held source = held.lookup(sched::rootOf(copy.getValue()));
     if (failed(checkHeld(copy, "source", source)))
       return failure();
     write(use, rangeOf(copy.getPlace(), copy.getValue().getType()), source.token);
@@ -368,7 +363,7 @@ private:
         continue;
       if (auto cell = cellOf.find(ownerOf(&op)); cell != cellOf.end())
         use.stores.insert(cell->second);
-      Value value = rootOf(op.getOperand(0));
+      Value value = sched::rootOf(op.getOperand(0));
       if (failed(checkHeld(&op, "stored value", {homeOf(&op), held.lookup(value).token})))
         return failure();
     }
