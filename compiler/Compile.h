@@ -40,10 +40,10 @@ struct Compiled {
   std::map<std::string, int64_t> apart; ///< why element-wise ops are not in one region, and how often
   int64_t rematerializedLaunches = 0;   ///< of values that are computed again where they are read next
   int64_t rematerializedBytes = 0;      ///< by which that lowers the peak of values of one action, at most
-  std::string placement;        ///< the table of --explain placement, if it was asked for
-  std::string picture;          ///< the SVG file of --draw, if it was asked for
-  std::string schedule;         ///< of the pipeline, as people write it; empty without one
-  schedules::ActionTimes times; ///< that it was made with: floating-point operations
+  std::string placement;                ///< the table of --explain placement, if it was asked for
+  std::string picture;                  ///< the SVG file of --draw, if it was asked for
+  std::string schedule;                 ///< of the pipeline, as people write it; empty without one
+  schedules::ActionTimes times;         ///< that it was made with: floating-point operations
   int64_t verifiedRanks = 0,
           verifiedCalls = 0; ///< whose command lists meet, and how many calls those have
 };

@@ -76,7 +76,7 @@ absl::StatusOr<std::string> linkSharedObject(llvm::StringRef object) {
   const std::string from = input.path(), to = writeEnd.path();
   const char *arguments[] = {
       "ld.lld", "-shared", "--threads=1", "--hash-style=sysv", "--build-id=none", "-z", "noexecstack",
-      "-z",     "now",     "-o",          to.c_str(),         from.c_str()};
+      "-z",     "now",     "-o",          to.c_str(),          from.c_str()};
   std::string messages;
   llvm::raw_string_ostream stream(messages);
   lld::Result result = lld::lldMain(arguments, stream, stream, {{lld::Gnu, &lld::elf::link}});

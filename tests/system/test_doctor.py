@@ -10,7 +10,7 @@ class Doctor(SystemTest):
 
     def testTheReportNamesTheInstructionSetAndTheLibraries(self):
         printed = self.passes("weft", "doctor")
-        self.assertRegex(printed, r"(?m)^  instruction set +AVX(2|512)")
+        self.assertRegex(printed, r"(?m)^  instruction set +(AVX2|AVX512|AMX)")
         self.assertRegex(printed, r"(?m)^  oneDNN +2\.")
         self.assertTrue(printed.endswith("This machine can train.\n"), printed)
 

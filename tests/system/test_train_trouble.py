@@ -98,7 +98,7 @@ class Disk(TrainingTest):
 class MemoryLimit(TrainingTest):
 
     def testTooLargeAPlanIsRefusedAndEachSuggestionCompiles(self):
-        done = self.refuses(8, "memory: this plan needs 2.1 MiB", *self.training("a", "launch.memory_limit=1 MiB"))
+        done = self.refuses(8, "memory: this plan needs ", *self.training("a", "launch.memory_limit=1 MiB"))
         suggestions = re.findall(r"^    ([\w.]+): (\S+) -> [\d.]+ MiB \((\d+) bytes\)", done.stderr, re.MULTILINE)
         self.assertEqual(3, len(suggestions), done.stderr)
         for key, value, size in suggestions:
@@ -108,7 +108,8 @@ class MemoryLimit(TrainingTest):
     def testAnExecutableOverTheLimitIsRefused(self):
         self.write("limited.yaml", self.read("run.yaml") + "launch: {memory_limit: 1 MiB}\n")
         self.passes("weft-compile", "limited.yaml", "-o", "limited.weft")  # checks no limit by itself
-        self.refuses(8, "memory: this plan needs 2.1 MiB (2199424 bytes), the limit is 1.0 MiB (launch.memory_limit). Compile it smaller", *self.training("a", file="limited.weft"))
+        done = self.refuses(8, "the limit is 1.0 MiB (launch.memory_limit). Compile it smaller", *self.training("a", file="limited.weft"))
+        self.assertRegex(done.stderr, r"memory: this plan needs [\d.]+ MiB \(\d+ bytes\), the limit")
 
 
 class WithoutTheCompiler(TrainingTest):

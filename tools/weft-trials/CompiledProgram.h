@@ -13,8 +13,8 @@ struct CompiledProgram {
   int64_t kernels = 0, decompositions = 0; ///< what became of the composites
 };
 
-/// Runs the phases schedule to emit on a copy of the module, each with its verifier, and generates its kernels
-/// for the instruction set, which must be in use. Fails with a diagnostic.
+/// Runs the phases schedule to emit on a copy of the module, each with its verifier, and generates its
+/// kernels for the instruction set, which must be in use. Fails with a diagnostic.
 mlir::FailureOr<CompiledProgram> compileFunction(mlir::ModuleOp module, const std::string &instructionSet);
 
 /// Executes the one program on the device; the bytes of its results, in order. Inputs are written in their

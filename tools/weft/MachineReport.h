@@ -32,8 +32,8 @@ struct Finding {
   std::string install;
 };
 
-/// Processor: model, instruction set (the highest of AVX2, AVX512, AVX512_BF16, AMX_BF16), cores, affinity of this
-/// process, the share of a container, NUMA nodes.
+/// Processor: model, instruction set (the highest of AVX2, AVX512, AVX512_BF16, AMX_BF16), cores, affinity of
+/// this process, the share of a container, NUMA nodes.
 std::vector<Finding> examineProcessor(const std::filesystem::path &root);
 
 /// Memory: total, available, the limit of the control group, huge pages, shared memory.

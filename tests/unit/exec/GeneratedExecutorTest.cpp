@@ -108,7 +108,8 @@ TEST(GeneratedExecutor, ADeviceNeedsTheCodeThatACallNames) {
 /// The table of runtime/executable knows every instruction set of kernels/cpu.
 TEST(GeneratedExecutor, EveryInstructionSetRunsAnObject) {
   using cpu::InstructionSet;
-  for (InstructionSet set : {InstructionSet::AVX2, InstructionSet::AVX512, InstructionSet::AVX512_BF16, InstructionSet::AMX_BF16})
+  for (InstructionSet set :
+       {InstructionSet::AVX2, InstructionSet::AVX512, InstructionSet::AVX512_BF16, InstructionSet::AMX_BF16})
     EXPECT_EQ(objectTarget(cpu::name(set)), set == InstructionSet::AVX2 ? "x86-64-v3" : "x86-64-v4");
 }
 
