@@ -14,6 +14,7 @@
 #include "runtime/exec/Executor.h"
 #include "runtime/executable/Parts.h"
 #include "runtime/executable/Verify.h"
+#include "runtime/support/Processors.h"
 
 #include "absl/strings/str_cat.h"
 #include "mlir/Pass/PassManager.h"
@@ -197,12 +198,16 @@ absl::Status runRanks(const std::vector<Executable> &parts, Job &job) {
       createLocalGroup(static_cast<int>(count));
   if (!group.ok())
     return group.status();
+  absl::StatusOr<std::shared_ptr<ThreadPool>> pool =
+      openThreadPool(std::min<int64_t>(availableProcessors(), ThreadPool::kMostThreads));
+  if (!pool.ok())
+    return pool.status();
   std::vector<absl::Status> statuses(count);
   std::vector<std::thread> threads;
   for (std::unique_ptr<Communicator> &own : *group)
     threads.emplace_back([&, communicator = std::move(own)] {
       const Executable &executable = partOf(parts, communicator->rank());
-      absl::StatusOr<std::unique_ptr<Device>> device = openCpuDevice(executable.target.instructionSet, 1);
+      absl::StatusOr<std::unique_ptr<Device>> device = openCpuDevice(executable.target.instructionSet, *pool);
       absl::Status status = device.ok() ? runRank(executable, *communicator, **device, job) : device.status();
       if (!status.ok())
         communicator->abort(status); // nobody waits for this rank
@@ -284,7 +289,7 @@ absl::StatusOr<std::vector<Executable>> partsOf(ModuleOp module) {
   if (failed(parts))
     return absl::InvalidArgumentError("the program makes no executable");
   for (Executable &part : *parts)
-    part.target = {std::string(cpu::name(sets.back())), 1};
+    part.target = {std::string(cpu::name(sets.back()))};
   if (absl::Status status = generateKernels(*parts); !status.ok())
     return status;
   if (absl::Status status = verify(*parts); !status.ok())

@@ -1,168 +1,243 @@
-//===- ThreadPool.cpp - Tiles handed to waiting threads -------------------===//
+//===- ThreadPool.cpp - Tiles handed to whoever has a place ---------------===//
 //
-// One word announces a job: its serial number, and how many threads take part. A thread that takes part
-// checks out before the next job may begin, so nobody ever reads a job that is being replaced. Waiting is a
-// short spin (a step launches kernels microseconds apart), then sleep on a condition variable: an idle pool
-// costs nothing.
+// Whoever runs a kernel has a place, and each place has a job: what its holder offers. A helper enters a job
+// only while it is open, and the owner closes it and waits for those that are in it before it returns: nobody
+// reads a job that is being replaced, and nobody waits for a thread that has not come. A worker that has a
+// place looks for open jobs for a moment (a step launches kernels microseconds apart) and then gives it back
+// and sleeps: an idle pool costs nothing. It gives it back at once, or after the tile at hand, when a rank
+// waits for a place: a rank's own kernel goes before helping another's.
 //
 //===----------------------------------------------------------------------===//
 #include "kernels/common/ThreadPool.h"
 
+#include "kernels/common/ComputePlace.h"
+#include "kernels/common/IndexSet.h"
+#include "kernels/common/Places.h"
+#include "kernels/common/Waiting.h"
+
 #include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <thread>
 #include <vector>
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
 namespace weft {
 namespace {
 
-void relax() {
-#if defined(__x86_64__)
-  _mm_pause();
-#endif
-}
+static_assert(ThreadPool::kMostThreads == IndexSet::kMost);
 
-/// Spins for about 20 microseconds; true as soon as `ready` is.
-template <typename Ready> bool spinUntil(const Ready &ready) {
-  for (int i = 0; i < 64; ++i) {
-    if (ready())
-      return true;
-    relax();
-  }
-  auto deadline = std::chrono::steady_clock::now() + std::chrono::microseconds(20);
-  do {
-    for (int i = 0; i < 32; ++i) {
-      if (ready())
-        return true;
-      relax();
-    }
-  } while (std::chrono::steady_clock::now() < deadline);
-  return ready();
-}
+using TileFunction = void (*)(const void *closure, int64_t tile, int worker);
 
-/// A place where one side sleeps until the other has changed an atomic. The sleeper counts itself before it
-/// looks a last time, the waker looks at the count after its change: one of the two sees the other.
-class SleepingPlace {
+/// The tiles that the holder of a place offers.
+class Job {
 public:
-  template <typename Ready> void wait(const Ready &ready) {
-    if (spinUntil(ready))
-      return;
-    std::unique_lock<std::mutex> lock(mutex);
-    sleepers.fetch_add(1);
-    wakeUp.wait(lock, ready);
-    sleepers.fetch_sub(1);
+  /// For shares of up to `threads` threads.
+  void reserve(int threads) { cursors = std::make_unique<Cursor[]>(static_cast<size_t>(threads)); }
+
+  /// By the owner, while the job is closed.
+  void open(int64_t tileCount, TileFunction ofTiles, const void *itsClosure, int participants) {
+    function = ofTiles;
+    closure = itsClosure;
+    tiles = tileCount;
+    shares = participants;
+    for (int share = 0; share < shares; ++share)
+      cursors[static_cast<size_t>(share)].next.store(firstOf(share), std::memory_order_relaxed);
+    entrance.store(kOpen | static_cast<uint64_t>(shares - 1) << kLimitShift);
   }
-  void wake() {
-    if (sleepers.load() == 0)
-      return;
-    {
-      std::lock_guard<std::mutex> lock(mutex);
+  /// By the owner: nobody enters any more; returns when all helpers have left.
+  void close() {
+    entrance.fetch_and(kHelpers);
+    ownersPlace.wait([&] { return entrance.load() == 0; });
+  }
+
+  enum class Entry : uint8_t { Refused, Entered, EnteredLast };
+  /// By a helper. Refused when the job is closed or has a helper for each share; whoever enters last fills it.
+  Entry enter() {
+    uint64_t seen = entrance.load();
+    while ((seen & kOpen) != 0 && (seen & kHelpers) < seen >> kLimitShift)
+      if (entrance.compare_exchange_weak(seen, seen + 1))
+        return (seen & kHelpers) + 1 == seen >> kLimitShift ? Entry::EnteredLast : Entry::Entered;
+    return Entry::Refused;
+  }
+  void leave() {
+    if (entrance.fetch_sub(1) == 1) // closed, and the last
+      ownersPlace.wake();
+  }
+
+  /// The tiles of the worker's own share, which is the same in every run of a kernel; then those that others
+  /// have not come to. Stops after a tile when `isEnough`; true when it has left no tile.
+  template <typename Enough> bool takeTiles(int worker, const Enough &isEnough) {
+    for (int i = 0; i < shares; ++i) {
+      const int share = (worker + i) % shares;
+      const int64_t end = firstOf(share + 1);
+      std::atomic<int64_t> &next = cursors[static_cast<size_t>(share)].next;
+      while (next.load(std::memory_order_relaxed) < end) {
+        if (const int64_t tile = next.fetch_add(1); tile < end)
+          function(closure, tile, worker);
+        if (isEnough())
+          return false;
+      }
     }
-    wakeUp.notify_all();
+    return true;
   }
 
 private:
-  std::mutex mutex;
-  std::condition_variable wakeUp;
-  std::atomic<int> sleepers{0};
-};
+  // The entrance: helpers that are inside, how many may be, and whether the job is open.
+  static constexpr uint64_t kHelpers = 0xff, kOpen = 1 << 8;
+  static constexpr int kLimitShift = 16;
+  /// Of each share, the tile that is taken next.
+  struct alignas(64) Cursor {
+    std::atomic<int64_t> next{0};
+  };
 
-constexpr int kMostThreads = 128;
-constexpr uint64_t kParticipantBits = 8;
-constexpr uint64_t kParticipantMask = (1u << kParticipantBits) - 1;
+  int64_t firstOf(int share) const { return tiles * share / shares; }
+
+  TileFunction function = nullptr;
+  const void *closure = nullptr;
+  int64_t tiles = 0;
+  int shares = 1;
+  std::unique_ptr<Cursor[]> cursors;
+  alignas(64) std::atomic<uint64_t> entrance{0};
+  SleepingPlace ownersPlace;
+};
 
 } // namespace
 
 struct ThreadPool::State {
-  // The job, written by the caller of run() while no worker takes part in one.
-  TileFunction function = nullptr;
-  const void *closure = nullptr;
-  int64_t tiles = 0;
-
-  alignas(64) std::atomic<uint64_t> announced{0}; ///< serial number << 8 | participants
-  /// Of each participant's share, the tile that is taken next.
-  struct alignas(64) Cursor {
-    std::atomic<int64_t> next{0};
-  };
-  std::unique_ptr<Cursor[]> cursors;
-  alignas(64) std::atomic<int> unfinished{0}; ///< workers that have not checked out of the job
-  std::atomic<bool> stopping{false};
-  SleepingPlace workersPlace, callerPlace;
-  std::vector<std::thread> workers;
-
-  int64_t firstOf(int participant, int participants) const { return tiles * participant / participants; }
-
-  /// The tiles of its own share, which is the same in every run of a kernel; then those that others have not
-  /// come to.
-  void takeTiles(int worker, int participants) {
-    for (int i = 0; i < participants; ++i) {
-      const int owner = (worker + i) % participants;
-      const int64_t end = firstOf(owner + 1, participants);
-      std::atomic<int64_t> &next = cursors[static_cast<size_t>(owner)].next;
-      while (next.load(std::memory_order_relaxed) < end)
-        if (const int64_t tile = next.fetch_add(1); tile < end)
-          function(closure, tile, worker);
-    }
+  explicit State(int threads) : size(threads), places(threads), jobs(static_cast<size_t>(threads)),
+                                beds(static_cast<size_t>(threads)) {
+    for (Job &job : jobs)
+      job.reserve(threads);
   }
 
-  void work(int worker) {
-    uint64_t seen = 0;
-    while (true) {
-      workersPlace.wait([&] { return announced.load() != seen || stopping.load(); });
-      if (stopping.load())
-        return;
-      seen = announced.load();
-      const int participants = static_cast<int>(seen & kParticipantMask);
-      if (worker >= participants)
-        continue;
-      takeTiles(worker, participants);
-      if (unfinished.fetch_sub(1) == 1)
-        callerPlace.wake();
+  const int size;
+  Places places;
+  std::vector<Job> jobs; ///< by place
+  IndexSet openJobs;     ///< that may have tiles left, and room for a helper
+  IndexSet sleepers;     ///< workers that sleep, or are about to
+  std::vector<Bed> beds; ///< by worker
+  std::atomic<bool> stopping{false};
+  std::vector<std::thread> workers;
+
+  Job &job(int place) { return jobs[static_cast<size_t>(place)]; }
+
+  void runTiles(int place, int64_t tiles, TileFunction function, const void *closure) {
+    const int shares = static_cast<int>(std::min<int64_t>(tiles, size));
+    if (shares <= 1) {
+      for (int64_t tile = 0; tile < tiles; ++tile)
+        function(closure, tile, 0);
+      return;
     }
+    Job &own = job(place);
+    own.open(tiles, function, closure, shares);
+    openJobs.insert(place);
+    callHelpers(shares - 1);
+    own.takeTiles(0, [] { return false; });
+    openJobs.erase(place);
+    own.close();
+    openJobs.erase(place); // a helper that left early may have put it back
+  }
+
+  /// Wakes workers for a job that has just been opened, as many as can be of use and find a place.
+  void callHelpers(int useful) {
+    if (!sleepers.any() || places.areWanted())
+      return;
+    if (openJobs.count() == 1) // those that are awake come by themselves
+      useful -= size - 1 - sleepers.count();
+    callWorkers(std::min(useful, places.countFree()));
+  }
+  void callWorkers(int count) {
+    for (; count > 0; --count) {
+      const int worker = sleepers.takeLowest();
+      if (worker < 0)
+        return;
+      beds[static_cast<size_t>(worker)].call();
+    }
+  }
+  /// A place may be free that nobody waits for.
+  bool canHelp() const { return openJobs.any() && places.anyFree() && !places.areWanted(); }
+
+  void work(int worker) {
+    while (!stopping.load()) {
+      if (const int place = places.takeUnlessWanted(); place >= 0) {
+        while (spinUntil([&] { return mustLeave() || openJobs.any(); }) && !mustLeave())
+          if (!help(worker))
+            relax();
+        places.giveBack(place);
+      }
+      sleep(worker);
+    }
+  }
+  bool mustLeave() const { return places.areWanted() || stopping.load(); }
+
+  /// Takes tiles of one job; false when none was open any more. With several open, workers spread over them.
+  /// What is done to openJobs while this thread is inside is about this very job: its owner waits.
+  bool help(int worker) {
+    return openJobs.anyFrom(worker * openJobs.count() / size, [&](int place) {
+      const Job::Entry entry = job(place).enter();
+      if (entry == Job::Entry::Refused)
+        return false;
+      if (entry == Job::Entry::EnteredLast)
+        openJobs.erase(place);
+      if (job(place).takeTiles(worker, [&] { return places.areWanted(); }))
+        openJobs.erase(place);
+      else
+        openJobs.insert(place);
+      job(place).leave();
+      return true;
+    });
+  }
+
+  void stop() {
+    stopping.store(true);
+    callWorkers(size);
+    for (std::thread &worker : workers)
+      worker.join();
+  }
+
+  void sleep(int worker) {
+    sleepers.insert(worker);
+    if ((canHelp() || stopping.load()) && sleepers.erase(worker))
+      return; // nobody has called
+    beds[static_cast<size_t>(worker)].sleep();
   }
 };
 
-ThreadPool::ThreadPool(int threads) : state(std::make_unique<State>()) {
-  threads = std::clamp(threads, 1, kMostThreads);
-  state->cursors = std::make_unique<State::Cursor[]>(static_cast<size_t>(threads));
-  for (int worker = 1; worker < threads; ++worker)
-    state->workers.emplace_back([this, worker] { state->work(worker); });
+ThreadPool::ThreadPool(int threads)
+    : state(std::make_unique<State>(std::clamp(threads, 1, kMostThreads))) {
+  try {
+    for (int worker = 1; worker < state->size; ++worker)
+      state->workers.emplace_back([this, worker] { state->work(worker); });
+  } catch (...) {
+    state->stop();
+    throw;
+  }
 }
 
-ThreadPool::~ThreadPool() {
-  state->stopping.store(true);
-  state->workersPlace.wake();
-  for (std::thread &worker : state->workers)
-    worker.join();
-}
+ThreadPool::~ThreadPool() { state->stop(); }
 
-int ThreadPool::size() const { return static_cast<int>(state->workers.size()) + 1; }
+int ThreadPool::size() const { return state->size; }
 
 void ThreadPool::run(int64_t tiles, TileFunction function, const void *closure) {
-  int participants = static_cast<int>(std::min<int64_t>(tiles, size()));
-  if (participants <= 1) {
-    for (int64_t tile = 0; tile < tiles; ++tile)
-      function(closure, tile, 0);
-    return;
-  }
-  state->function = function;
-  state->closure = closure;
-  state->tiles = tiles;
-  for (int participant = 0; participant < participants; ++participant)
-    state->cursors[static_cast<size_t>(participant)].next.store(state->firstOf(participant, participants));
-  state->unfinished.store(participants - 1);
-  uint64_t serial = (state->announced.load() >> kParticipantBits) + 1;
-  state->announced.store(serial << kParticipantBits | static_cast<uint64_t>(participants));
-  state->workersPlace.wake();
-  state->takeTiles(0, participants);
-  state->callerPlace.wait([&] { return state->unfinished.load() == 0; });
+  if (const ComputePlace *own = ComputePlace::ofThisThread(); own != nullptr && own->isOf(*this))
+    return state->runTiles(own->index(), tiles, function, closure);
+  const int place = takePlace();
+  state->runTiles(place, tiles, function, closure);
+  givePlaceBack(place);
 }
+
+int ThreadPool::takePlace() {
+  const int place = state->places.take();
+  if (state->canHelp()) // more than one was free
+    state->callWorkers(1);
+  return place;
+}
+
+void ThreadPool::givePlaceBack(int place) {
+  state->places.giveBack(place);
+  if (state->canHelp())
+    state->callWorkers(1);
+}
+
+bool ThreadPool::arePlacesWanted() const { return state->places.areWanted(); }
 
 } // namespace weft

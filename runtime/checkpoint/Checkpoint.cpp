@@ -78,10 +78,12 @@ absl::Status Checkpoint::checkTensors(const std::vector<std::pair<std::string, T
 absl::Status Checkpoint::read(const std::string &name, std::span<std::byte> into) const {
   const TensorRecord *tensor = find(name);
   const std::vector<int64_t> shape = tensor ? tensor->type.shape : std::vector<int64_t>();
-  return readSlices({{name, wholeSlice(shape), shape, into}}, 1).status();
+  ThreadPool one(1);
+  return readSlices({{name, wholeSlice(shape), shape, into}}, one).status();
 }
 
-absl::StatusOr<int64_t> Checkpoint::readSlices(const std::vector<SliceRequest> &requests, int threads) const {
+absl::StatusOr<int64_t> Checkpoint::readSlices(const std::vector<SliceRequest> &requests,
+                                               ThreadPool &threads) const {
   std::vector<TensorRead> reads;
   for (const SliceRequest &wanted : requests) {
     if (absl::Status status = checkRequest(wanted); !status.ok())

@@ -9,6 +9,7 @@
 #ifndef WEFT_RUNTIME_CHECKPOINT_CHECKPOINT_H
 #define WEFT_RUNTIME_CHECKPOINT_CHECKPOINT_H
 
+#include "kernels/common/ThreadPool.h"
 #include "runtime/checkpoint/FileSystem.h"
 #include "runtime/checkpoint/Manifest.h"
 
@@ -59,7 +60,7 @@ public:
   /// is. Reads the blocks that hold some of the slices, each once, and no others, and verifies their
   /// checksums, by this many threads together. The places share no memory. Returns how many bytes of files
   /// were read.
-  absl::StatusOr<int64_t> readSlices(const std::vector<SliceRequest> &requests, int threads) const;
+  absl::StatusOr<int64_t> readSlices(const std::vector<SliceRequest> &requests, ThreadPool &threads) const;
 
   /// Reads every byte: each checksum, and each sound file's header against the manifest. One line for each
   /// problem.

@@ -139,18 +139,16 @@ absl::Status BlockReader::read(const BlockRun &run, std::vector<absl::Status> *d
 }
 } // namespace
 
-absl::Status readBlocks(FileSystem &files, const std::string &folder, const ReadPlan &plan, int threads) {
+absl::Status readBlocks(FileSystem &files, const std::string &folder, const ReadPlan &plan,
+                        ThreadPool &threads) {
   const std::vector<BlockRun> runs = plan.runs();
-  const auto most = static_cast<int64_t>(std::max<size_t>(runs.size(), 1));
-  const int workers = static_cast<int>(std::clamp<int64_t>(threads, 1, most));
   std::vector<BlockReader> readers;
-  readers.reserve(static_cast<size_t>(workers)); // Readers stay where they are: threads hold them.
-  for (int worker = 0; worker < workers; ++worker)
+  readers.reserve(static_cast<size_t>(threads.size())); // Readers stay where they are: threads hold them.
+  for (int worker = 0; worker < threads.size(); ++worker)
     readers.emplace_back(files, folder, plan);
   std::vector<absl::Status> failures(runs.size());
   std::atomic<bool> hasFailed{false};
-  ThreadPool pool(workers);
-  pool.forEachTile(static_cast<int64_t>(runs.size()), [&](int64_t index, int worker) {
+  threads.forEachTile(static_cast<int64_t>(runs.size()), [&](int64_t index, int worker) {
     const auto at = static_cast<size_t>(index);
     if (!hasFailed)
       failures[at] = readers[static_cast<size_t>(worker)].read(runs[at], nullptr);

@@ -7,13 +7,15 @@
 #ifndef WEFT_RUNTIME_CHECKPOINT_READBLOCKS_H
 #define WEFT_RUNTIME_CHECKPOINT_READBLOCKS_H
 
+#include "kernels/common/ThreadPool.h"
 #include "runtime/checkpoint/ReadPlan.h"
 
 namespace weft::checkpoint {
 
-/// Reads the plan's blocks of the checkpoint in `folder` with this many threads. The first failure stops them
+/// Reads the plan's blocks of the checkpoint in `folder` on these threads. The first failure stops them
 /// all and is returned.
-absl::Status readBlocks(FileSystem &files, const std::string &folder, const ReadPlan &plan, int threads);
+absl::Status readBlocks(FileSystem &files, const std::string &folder, const ReadPlan &plan,
+                        ThreadPool &threads);
 
 /// The same to its end, by the caller alone: every block that is not as it was saved, and every other
 /// failure.

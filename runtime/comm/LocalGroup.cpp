@@ -51,6 +51,7 @@ absl::Status LocalGroup::failed(std::unique_lock<std::mutex> &lock, int rank, co
 
 absl::Status LocalGroup::begin(LocalChannel &channel, size_t member, const CollectiveCall &call,
                                const void *operand, void *result, bool isKept) {
+  const PlaceAfterWaiting place;
   std::unique_lock<std::mutex> lock(mutex);
   const int rank = channel.members[member];
   RankState &state = states[static_cast<size_t>(rank)];
@@ -121,6 +122,7 @@ void LocalGroup::pass(LocalChannel &channel) {
 }
 
 void LocalGroup::meet(LocalChannel &channel, size_t member) {
+  const PlaceAfterWaiting place;
   std::unique_lock<std::mutex> lock(mutex);
   channel.joined[member] = true;
   if (++channel.arrived == channel.members.size())
@@ -159,6 +161,7 @@ void LocalGroup::enter(int rank, Phase phase, int64_t step) {
 }
 
 void LocalGroup::leave(int rank) {
+  const PlaceAfterWaiting place;
   std::unique_lock<std::mutex> lock(mutex);
   states[static_cast<size_t>(rank)].hasLeft = true;
   wakeAll();
@@ -166,6 +169,7 @@ void LocalGroup::leave(int rank) {
 }
 
 void LocalGroup::abort(int rank, const absl::Status &cause) {
+  const PlaceAfterWaiting place;
   std::unique_lock<std::mutex> lock(mutex);
   fail(gaveUp(rank, cause));
   settle(lock, rank);

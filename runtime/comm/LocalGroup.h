@@ -6,12 +6,14 @@
 // another channel, or that does not come within the limit of the phase. Once all have joined, the call runs
 // to its end, whatever happens to the group: that is why peers' memory may be read. Only a member that
 // freezes inside the call ends it for the others, whose memory must then stay. Transfers from rank to rank
-// are on lines (LocalLine.h): a rank waits there as it does in a channel. Internal to runtime/comm.
+// are on lines (LocalLine.h): a rank waits there as it does in a channel. A rank that waits gives back its
+// place among those that compute, and takes one again once it holds no lock. Internal to runtime/comm.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_COMM_LOCALGROUP_H
 #define WEFT_RUNTIME_COMM_LOCALGROUP_H
 
+#include "kernels/common/ComputePlace.h"
 #include "runtime/comm/LocalLine.h"
 #include "runtime/comm/RankActivity.h"
 
@@ -105,6 +107,9 @@ private:
   template <typename Condition>
   bool waitInTime(std::unique_lock<std::mutex> &lock, std::condition_variable &changed, int rank,
                   const Condition &isOver) {
+    if (isOver())
+      return true;
+    ComputePlace::giveBackOfThisThread();
     const RankState &state = states[static_cast<size_t>(rank)];
     const double left = state.limits.of(state.activity.phase()) - state.activity.seconds();
     constexpr double forever = 1e9; // more than any limit, and a clock can be asked for it
@@ -112,6 +117,13 @@ private:
       return changed.wait_for(lock, std::chrono::duration<double>(left), isOver);
     changed.wait(lock, isOver);
     return true;
+  }
+  /// Waits for another rank that copies: it has begun, so it comes to its end.
+  template <typename Condition>
+  static void awaitCopy(std::unique_lock<std::mutex> &lock, LocalLine &line, const Condition &isOver) {
+    if (!isOver())
+      ComputePlace::giveBackOfThisThread();
+    line.changed.wait(lock, isOver);
   }
   void wakeAll();
   void fail(absl::Status status);

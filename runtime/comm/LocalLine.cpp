@@ -76,6 +76,7 @@ LocalLine &LocalGroup::line(int from, int to) {
 
 absl::Status LocalGroup::begin(LocalLine &line, LineEnd end, const CollectiveCall &call, const void *from,
                                void *to) {
+  const PlaceAfterWaiting place;
   std::unique_lock<std::mutex> lock(mutex);
   const int rank = line.rankAt(end);
   RankState &state = states[static_cast<size_t>(rank)];
@@ -129,6 +130,7 @@ absl::Status LocalGroup::join(std::unique_lock<std::mutex> &lock, LocalLine &lin
 }
 
 absl::Status LocalGroup::finish(LocalLine &line, LineEnd end) {
+  const PlaceAfterWaiting place;
   std::unique_lock<std::mutex> lock(mutex);
   const size_t side = static_cast<size_t>(end);
   const int rank = line.rankAt(end);
@@ -145,7 +147,7 @@ absl::Status LocalGroup::finish(LocalLine &line, LineEnd end) {
   state.activity.begin(line.at(number).call, number + 1, line.members, states.size());
   if (absl::Status status = awaitPeer(lock, line, end); !status.ok())
     return failed(lock, rank, status, true);
-  line.changed.wait(lock, [&] { return line.at(number).isCopied; });
+  awaitCopy(lock, line, [&] { return line.at(number).isCopied; });
   ++line.finished[side];
   if (line.firstKept < std::min(line.finished[0], line.finished[1]))
     line.takeFirst();
@@ -183,7 +185,7 @@ int LocalGroup::lostEnd(const LocalLine &line) const {
 void LocalGroup::settle(std::unique_lock<std::mutex> &lock, int rank) {
   for (const auto &[ends, line] : lines)
     if (ends.first == rank || ends.second == rank)
-      line->changed.wait(lock, [&line = *line] { return !line.isCopying(); });
+      awaitCopy(lock, *line, [&line = *line] { return !line.isCopying(); });
 }
 
 } // namespace weft

@@ -34,10 +34,11 @@ static void addLaunchKeys(std::vector<Key> &keys) {
                      "Threads always do.")
                      .mayChange());
   keys.push_back(Key("launch.threads", fieldOf<&Config::launch, &Launch::threads>(),
-                     "Threads that compute on each rank; auto: one for each processor that the process may "
-                     "use, shared among the ranks that may use it. No bit depends on it.")
+                     "Threads that compute in each process, which all of its ranks share; auto: one for each "
+                     "processor that the process may use, over the processes that may use it. Whatever "
+                     "runs a program decides: executables do not depend on it, and no bit does.")
                      .atLeast(1)
-                     .atMost(1024)
+                     .atMost(128)
                      .mayChange());
   keys.push_back(
       Key("launch.memory_limit", fieldOf<&Config::launch, &Launch::memoryLimit>(),

@@ -10,7 +10,6 @@
 namespace weft {
 namespace {
 
-constexpr int kMostThreads = 128;
 constexpr uint64_t kHugePage = uint64_t{2} << 20;
 
 class MappedMemory : public Memory {
@@ -40,7 +39,6 @@ public:
 
   const std::string &name() const override { return deviceName; }
   const std::string &instructionSet() const override { return options.instructionSet; }
-  int threads() const override { return options.threads; }
 
   absl::StatusOr<std::unique_ptr<Memory>> allocate(uint64_t bytes) override {
     if (bytes == 0)
@@ -56,7 +54,7 @@ public:
 
   absl::StatusOr<std::unique_ptr<Event>> createEvent() override { return std::make_unique<CpuEvent>(); }
   absl::StatusOr<std::unique_ptr<Stream>> createStream() override {
-    return std::make_unique<CpuStream>(options.threads);
+    return std::make_unique<CpuStream>(options.pool);
   }
   absl::StatusOr<std::unique_ptr<DeviceCode>> loadCode(std::string_view object) override {
     absl::StatusOr<std::shared_ptr<const LoadedObject>> loaded = LoadedObject::load(object);
@@ -85,10 +83,7 @@ private:
 
 } // namespace
 
-absl::StatusOr<std::unique_ptr<Device>> createCpuDevice(CpuDeviceOptions options) {
-  if (options.threads < 1 || options.threads > kMostThreads)
-    return absl::InvalidArgumentError(
-        absl::StrCat("cpu: launch.threads is ", options.threads, ", it must be 1 to ", kMostThreads));
+std::unique_ptr<Device> createCpuDevice(CpuDeviceOptions options) {
   return std::make_unique<CpuDevice>(std::move(options));
 }
 

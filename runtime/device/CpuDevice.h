@@ -1,16 +1,19 @@
 //===- CpuDevice.h - The device `cpu` -------------------------------------===//
 //
-// Streams are threads, each with a pool of its own for its kernels; memory is anonymous, in huge pages where
-// the system grants them. Which kernels there are is the caller's: OpenDevice.h passes those of kernels/cpu.
+// Streams are threads, whose kernels run on the pool that all devices of a process share; memory is anonymous,
+// in huge pages where the system grants them. Which kernels there are is the caller's: OpenDevice.h passes
+// those of kernels/cpu.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_DEVICE_CPUDEVICE_H
 #define WEFT_RUNTIME_DEVICE_CPUDEVICE_H
 
 #include "kernels/common/GeneratedKernel.h"
+#include "kernels/common/ThreadPool.h"
 #include "runtime/device/Device.h"
 
 #include <functional>
+#include <memory>
 
 namespace weft {
 
@@ -20,12 +23,11 @@ using KernelFactory =
 
 struct CpuDeviceOptions {
   std::string instructionSet;
-  int threads = 1; ///< 1 to 128, per stream; the stream's own thread is one of them
+  std::shared_ptr<ThreadPool> pool; ///< of all that computes in this process
   KernelFactory kernels;
 };
 
-/// InvalidArgument when threads are out of range.
-absl::StatusOr<std::unique_ptr<Device>> createCpuDevice(CpuDeviceOptions options);
+std::unique_ptr<Device> createCpuDevice(CpuDeviceOptions options);
 
 } // namespace weft
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <utility>
 
 namespace weft {
 
@@ -43,7 +44,8 @@ void CpuEvent::wakeAll() {
   changed.notify_all();
 }
 
-CpuStream::CpuStream(int threads) : pool(threads), thread([this] { work(); }) {}
+CpuStream::CpuStream(std::shared_ptr<ThreadPool> sharedPool)
+    : pool(std::move(sharedPool)), thread([this] { work(); }) {}
 
 CpuStream::~CpuStream() {
   {
@@ -114,8 +116,11 @@ absl::Status CpuStream::synchronize() {
 }
 
 void CpuStream::work() {
+  ComputePlace place(*pool);
   std::unique_lock<std::mutex> lock(mutex);
   while (true) {
+    if (enqueued == finished)
+      place.giveBack();
     notEmpty.wait(lock, [&] { return enqueued != finished || stopping.load(); });
     if (stopping.load())
       return;
@@ -123,7 +128,7 @@ void CpuStream::work() {
     const Item &item = ring[finished % kCapacity];
     awaited = item.kind == ItemKind::Wait ? item.event : nullptr;
     lock.unlock();
-    execute(item);
+    execute(item, place);
     lock.lock();
     awaited = nullptr;
     ++finished;
@@ -134,18 +139,21 @@ void CpuStream::work() {
   }
 }
 
-void CpuStream::execute(const Item &item) {
+void CpuStream::execute(const Item &item, ComputePlace &place) {
   switch (item.kind) {
   case ItemKind::Launch:
-    item.kernel->run(item.arguments, pool);
+    place.takeTurn();
+    item.kernel->run(item.arguments, *pool);
     return;
   case ItemKind::Copy:
+    place.takeTurn();
     std::memcpy(item.to, item.from, item.number);
     return;
   case ItemKind::Signal:
     item.event->signal(item.number);
     return;
   case ItemKind::Wait:
+    place.giveBack();
     item.event->waitUnless(item.number, stopping);
     return;
   case ItemKind::Stamp:

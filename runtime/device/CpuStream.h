@@ -1,17 +1,20 @@
 //===- CpuStream.h - Streams and events of the CPU ------------------------===//
 //
-// A stream is a thread that takes items from a ring of fixed capacity. Internal to runtime/device.
+// A stream is a thread that takes items from a ring of fixed capacity. It computes in a place of the pool that
+// all streams share, and has none while it waits. Internal to runtime/device.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_DEVICE_CPUSTREAM_H
 #define WEFT_RUNTIME_DEVICE_CPUSTREAM_H
 
+#include "kernels/common/ComputePlace.h"
 #include "kernels/common/ThreadPool.h"
 #include "runtime/device/Device.h"
 
 #include <array>
 #include <atomic>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -35,7 +38,7 @@ private:
 
 class CpuStream : public Stream {
 public:
-  explicit CpuStream(int threads);
+  explicit CpuStream(std::shared_ptr<ThreadPool> sharedPool);
   ~CpuStream() override;
   void launch(const Kernel &kernel, const KernelArguments &arguments) override;
   void copy(void *to, const void *from, uint64_t bytes) override;
@@ -59,7 +62,7 @@ private:
 
   void enqueue(const Item &item);
   void work();
-  void execute(const Item &item);
+  void execute(const Item &item, ComputePlace &place);
 
   std::mutex mutex;
   std::condition_variable notEmpty, notFull, idle;
@@ -67,7 +70,7 @@ private:
   uint64_t enqueued = 0, finished = 0; ///< since the beginning
   CpuEvent *awaited = nullptr;         ///< by the item at hand
   std::atomic<bool> stopping{false};
-  ThreadPool pool;
+  const std::shared_ptr<ThreadPool> pool;
   std::thread thread; ///< last: starts when all else is there
 };
 

@@ -86,8 +86,6 @@ public:
   virtual const std::string &name() const = 0;
   /// What its kernels are chosen for; an executable names the same (executable Target).
   virtual const std::string &instructionSet() const = 0;
-  /// Threads that the kernels of one stream use.
-  virtual int threads() const = 0;
 
   /// ResourceExhausted, naming the bytes, when they cannot be had.
   virtual absl::StatusOr<std::unique_ptr<Memory>> allocate(uint64_t bytes) = 0;

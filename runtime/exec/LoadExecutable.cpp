@@ -26,12 +26,11 @@ constexpr uint64_t kMostPointers = uint64_t{1} << 26;
 constexpr const char *kRecompile = "Compile it here: weft compile RUN.yaml -o RUN.weft";
 
 absl::Status checkTarget(const Target &target, const Device &device) {
-  if (target.instructionSet == device.instructionSet() &&
-      static_cast<int64_t>(target.threads) == static_cast<int64_t>(device.threads()))
+  if (target.instructionSet == device.instructionSet())
     return absl::OkStatus();
-  return absl::FailedPreconditionError(absl::StrCat(
-      "the executable is for ", target.instructionSet, " with ", target.threads, " threads, device ",
-      device.name(), " is ", device.instructionSet(), " with ", device.threads(), " threads. ", kRecompile));
+  return absl::FailedPreconditionError(absl::StrCat("the executable is for ", target.instructionSet,
+                                                    ", device ", device.name(), " is ",
+                                                    device.instructionSet(), ". ", kRecompile));
 }
 
 std::pair<uint32_t, uint64_t> place(const Reference &reference) { return {reference.base, reference.offset}; }

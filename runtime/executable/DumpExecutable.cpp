@@ -28,7 +28,7 @@ public:
 
   std::string dumpCommon() {
     absl::StrAppend(&out, "executable of weft ", executable.weftVersion, " for ",
-                    executable.target.instructionSet, ", ", executable.target.threads, " threads\n",
+                    executable.target.instructionSet, "\n",
                     "config ", executable.config.str().size(), " bytes, tokenizer ",
                     executable.tokenizer.str().size(), " bytes\n");
     dumpObject();

@@ -232,7 +232,6 @@ private:
 /// What the kernels were chosen for.
 struct Target {
   std::string instructionSet; ///< as the device spells it: avx2, avx512, ...
-  uint32_t threads = 1;       ///< per rank
   bool operator==(const Target &) const = default;
 };
 

@@ -247,7 +247,7 @@ template <typename Source> absl::Status Unpacker::readPart(const Source &from, E
 absl::StatusOr<std::vector<Executable>> Unpacker::unpack(const format::Executable &from) {
   Executable common;
   common.weftVersion = text(from.weft_version());
-  common.target = {text(from.instruction_set()), from.threads()};
+  common.target = {text(from.instruction_set())};
   common.mesh = {all<MeshAxis>(from.mesh_axes()), all<MeshRole>(from.mesh_roles())};
   std::string config, tokenizer;
   if (absl::Status status = readBlob(*from.config(), "the config", config); !status.ok())

@@ -279,8 +279,6 @@ absl::StatusOr<std::vector<uint64_t>> verifyKernel(const Mesh &mesh, const Kerne
 } // namespace
 
 absl::Status verify(const Executable &executable) {
-  if (executable.target.threads < 1)
-    return broken("target: threads is 0, at least 1 is needed");
   if (executable.target.instructionSet.empty())
     return broken("target: no instruction set is named");
   if (absl::Status status = verifyMesh(executable.mesh); !status.ok())

@@ -14,7 +14,9 @@
 namespace weft {
 
 /// `weft 0.1.0   llama 10.7 M parameters   1 rank   float32   AVX2, 2 threads`
-std::string bannerLine(const Config &config, const std::vector<Executable> &parts);
+/// `threads` of each process, which is a rank where they are separate.
+std::string bannerLine(const Config &config, const std::vector<Executable> &parts, int threads,
+                       bool areSeparate);
 
 /// How the ranks share the work: `1 rank`, `4 ranks: data 2 x tensor 2 (sequence parallel), zero 1`.
 std::string describeRanks(const ParallelConfig &parallel);

@@ -130,9 +130,9 @@ std::string InitialWeights::path() const {
   return folder ? folder->folder().path() : std::get<Checkpoint>(source).folder();
 }
 
-absl::Status InitialWeights::restore(Executor &executor, int64_t rank) const {
+absl::Status InitialWeights::restore(Executor &executor, int64_t rank, ThreadPool &threads) const {
   if (const auto *checkpoint = std::get_if<Checkpoint>(&source))
-    return restoreVariables(executor, *checkpoint, /*weightsOnly=*/true, rank).status();
+    return restoreVariables(executor, *checkpoint, /*weightsOnly=*/true, rank, threads).status();
   const auto &folder = std::get<FolderParameters>(source);
   const std::vector<Variable> &variables = executor.executable().variables;
   for (size_t i = 0; i < variables.size(); ++i) {

@@ -28,7 +28,7 @@ public:
   /// The checkpoint or folder, as messages name it.
   std::string path() const;
   /// Fills this rank's parts of the parameters; state stays as it is.
-  absl::Status restore(Executor &executor, int64_t rank) const;
+  absl::Status restore(Executor &executor, int64_t rank, ThreadPool &threads) const;
 
 private:
   using Source = std::variant<checkpoint::Checkpoint, interchange::FolderParameters>;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/train/JobProcesses.h"
 
+#include "kernels/common/ThreadPool.h"
 #include "runtime/support/ExitCode.h"
 #include "runtime/support/Processors.h"
 #include "runtime/train/RankAgreement.h"
@@ -133,7 +134,7 @@ void JobProcesses::closeWatch() {
 
 JobProcesses::~JobProcesses() { closeWatch(); }
 
-/// Finds the ranks on this machine, and what each rank may use of its processors.
+/// Finds the ranks on this machine, and what each process may use of its processors: the fewest of all.
 absl::Status JobProcesses::compareMachines() {
   const std::string host = hostName(), mine = absl::StrCat(host, " ", processorList());
   absl::StatusOr<std::vector<std::string>> all = gatherTexts(*world, mine);
@@ -150,8 +151,9 @@ int64_t JobProcesses::ranksOnMachine(const Config &config) const {
   return areSeparate() ? together : config.parallel.ranks();
 }
 
-int64_t JobProcesses::processorsPerRank(const Config &config) const {
-  return std::max<int64_t>(1, areSeparate() ? processors : availableProcessors() / config.parallel.ranks());
+int64_t JobProcesses::threads(const Config &config) const {
+  const int64_t own = areSeparate() ? processors : availableProcessors();
+  return config.launch.threads.value_or(std::clamp<int64_t>(own, 1, ThreadPool::kMostThreads));
 }
 
 absl::Status JobProcesses::agree(const absl::Status &mine) {

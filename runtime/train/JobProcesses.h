@@ -44,10 +44,11 @@ public:
   /// Of the processes; null where all ranks are threads.
   Communicator *communicator() const { return world.get(); }
 
-  /// How many of the job's ranks share this machine's memory, and the processors of each rank, the fewest of
-  /// all.
+  /// How many of the job's ranks share this machine's memory.
   int64_t ranksOnMachine(const Config &config) const;
-  int64_t processorsPerRank(const Config &config) const;
+  /// The threads that compute in this process: launch.threads, or one for each processor that is its own, as
+  /// many in all processes.
+  int64_t threads(const Config &config) const;
 
   /// OK where every process's status is; else that of the lowest rank, on all of them.
   absl::Status agree(const absl::Status &mine);
@@ -71,7 +72,7 @@ private:
   std::unique_ptr<MpiCommunicator> world;
   std::unique_ptr<SocketWatch> watch; ///< of several processes; it names what belongs to `world`
   int64_t together = 0;               ///< ranks on this machine
-  int64_t processors = 1;             ///< of each rank
+  int64_t processors = 1;             ///< of each process
   bool isAgreed = false;              ///< a failure is known to all
 };
 

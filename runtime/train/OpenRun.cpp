@@ -6,6 +6,7 @@
 #include "runtime/train/OpenRun.h"
 
 #include "runtime/checkpoint/CheckpointFolders.h"
+#include "runtime/device/OpenDevice.h"
 #include "runtime/executable/ExecutableFile.h"
 #include "runtime/support/ExitCode.h"
 #include "runtime/train/RankAgreement.h"
@@ -52,11 +53,13 @@ absl::StatusOr<OpenedRun> openRun(const std::string &path, const std::string &ch
 }
 
 absl::Status runOpened(OpenedRun &run, const JobProcesses &processes, const RankBody &body) {
-  const int threads = static_cast<int>(run.parts.front().target.threads);
+  absl::StatusOr<std::shared_ptr<ThreadPool>> pool = openThreadPool(processes.threads(run.loaded.config));
+  if (!pool.ok())
+    return withExitCode(pool.status(), ExitCode::Config);
   return runOnRanks(
-      std::move(run.parts), threads,
+      std::move(run.parts), *pool,
       [&](Executor &executor, Communicator &communicator) {
-        absl::Status status = restoreVariables(executor, *run.checkpoint, true, communicator.rank()).status();
+        absl::Status status = restoreVariables(executor, *run.checkpoint, true, communicator.rank(), **pool).status();
         return status.ok() ? body(executor, communicator) : withExitCode(status, ExitCode::Checkpoint);
       },
       processes.communicator());

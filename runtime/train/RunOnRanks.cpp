@@ -108,11 +108,11 @@ void awaitRanks(Ranks &ranks) {
 }
 
 /// The one rank of this process. A failure ends the group while what its calls write to is still there.
-absl::Status runOnProcess(std::vector<Executable> parts, int threads, const RankBody &body,
-                          Communicator &process) {
+absl::Status runOnProcess(std::vector<Executable> parts, std::shared_ptr<ThreadPool> pool,
+                          const RankBody &body, Communicator &process) {
   Executable executable = partOf(parts, process.rank());
   parts.clear();
-  absl::StatusOr<std::unique_ptr<Device>> device = openCpuDevice(executable.target.instructionSet, threads);
+  absl::StatusOr<std::unique_ptr<Device>> device = openCpuDevice(executable.target.instructionSet, std::move(pool));
   if (!device.ok())
     return withExitCode(device.status(), ExitCode::Config);
   return runRank(std::move(executable), **device, process, [&](Executor &executor, Communicator &world) {
@@ -130,10 +130,10 @@ bool isEndOfAll(const absl::Status &status) {
   return code == ExitCode::Stopped || code == ExitCode::NonFinite;
 }
 
-absl::Status runOnRanks(std::vector<Executable> parts, int threads, const RankBody &body,
-                        Communicator *process, const CommunicatorWrapper &wrap) {
+absl::Status runOnRanks(std::vector<Executable> parts, std::shared_ptr<ThreadPool> pool,
+                        const RankBody &body, Communicator *process, const CommunicatorWrapper &wrap) {
   if (process != nullptr)
-    return runOnProcess(std::move(parts), threads, body, *process);
+    return runOnProcess(std::move(parts), std::move(pool), body, *process);
   const size_t count = static_cast<size_t>(parts.front().mesh.ranks());
   const std::string instructionSet = parts.front().target.instructionSet;
   absl::StatusOr<std::vector<std::unique_ptr<Communicator>>> group =
@@ -144,7 +144,7 @@ absl::Status runOnRanks(std::vector<Executable> parts, int threads, const RankBo
   for (std::unique_ptr<Communicator> &communicator : *group)
     ranks.communicators.push_back(wrap ? wrap(std::move(communicator)) : std::move(communicator));
   for (size_t rank = 0; rank < count; ++rank) {
-    absl::StatusOr<std::unique_ptr<Device>> device = openCpuDevice(instructionSet, threads);
+    absl::StatusOr<std::unique_ptr<Device>> device = openCpuDevice(instructionSet, pool);
     if (!device.ok())
       return withExitCode(device.status(), ExitCode::Config);
     ranks.devices.push_back(*std::move(device));

@@ -9,6 +9,7 @@
 #ifndef WEFT_RUNTIME_TRAIN_RUNONRANKS_H
 #define WEFT_RUNTIME_TRAIN_RUNONRANKS_H
 
+#include "kernels/common/ThreadPool.h"
 #include "runtime/comm/Communicator.h"
 #include "runtime/config/Config.h"
 #include "runtime/exec/Executor.h"
@@ -27,10 +28,11 @@ using CommunicatorWrapper = std::function<std::unique_ptr<Communicator>(std::uni
 /// and exit code.
 inline constexpr double kSecondsToReturn = 5;
 
-/// Calls `body` once for each rank of the job's mesh, with its part and with `threads` threads that compute;
-/// returns when all have returned. With the communicator of a process, that is the one rank whose end it is.
+/// Calls `body` once for each rank of the job's mesh, with its part; all of them compute on `pool`. Returns
+/// when all have returned. With the communicator of a process, that is the one rank whose end it is.
 /// A part that does not run here has the exit code of the config.
-absl::Status runOnRanks(std::vector<Executable> parts, int threads, const RankBody &body,
+absl::Status runOnRanks(std::vector<Executable> parts, std::shared_ptr<ThreadPool> pool,
+                        const RankBody &body,
                         Communicator *process = nullptr, const CommunicatorWrapper &wrap = nullptr);
 
 /// Whether all ranks end so after the same step, each by itself: nobody has to be told.

@@ -54,6 +54,7 @@ constexpr absl::string_view kRuntimeKeys[] = {"checkpoint.",
                                               "data.train[",
                                               "data.stages[",
                                               "launch.ranks",
+                                              "launch.threads",
                                               "launch.comm",
                                               "launch.check_collectives"};
 /// One among these that the compiler reads: the memory plan has room for a snapshot, or has not.
@@ -73,7 +74,8 @@ struct Job {
   std::unique_ptr<Tokenizer> tokenizer;
   std::shared_ptr<const TrainingData> data;
   std::optional<double> flopsPerToken;
-  MachineRates rates; ///< of all ranks together
+  MachineRates rates;               ///< of all ranks together
+  std::shared_ptr<ThreadPool> pool; ///< of all that computes in this process
 };
 
 absl::Status readProgram(Job &job, const std::string &file) {
@@ -126,7 +128,6 @@ CompileRequest compileRequest(const Job &job, const JobProcesses &processes) {
   const Config &config = job.loaded.config;
   CompileRequest request;
   request.limits = memoryLimitsOf(config, processes.ranksOnMachine(config));
-  request.threads = processes.processorsPerRank(config);
   if (auto ranks = job.loaded.origins.find("launch.ranks");
       processes.areSeparate() && ranks != job.loaded.origins.end() && ranks->second.line == 0 &&
       ranks->second.source != "--set")
@@ -178,16 +179,11 @@ absl::Status dryRun(const TrainRequest &request, const Job &job, const JobProces
   return checkLimit(job.parts, job.loaded.config, processes);
 }
 
-/// What the threads of the ranks in this process can compute together, which is no more than the processors
-/// can.
-absl::StatusOr<MachineRates> measureHere(const Config &config, const Target &target, int64_t ranks,
-                                         bool profile) {
-  constexpr int64_t most = 128; // of a device
-  const int64_t threads = target.threads;
-  const int64_t useful =
-      ranks == 1 ? threads : std::min(ranks * threads, std::max(threads, availableProcessors()));
+/// What the threads of this process can compute together.
+absl::StatusOr<MachineRates> measureHere(const Job &job, bool profile) {
+  const Config &config = job.loaded.config;
   absl::StatusOr<std::unique_ptr<Device>> device =
-      openCpuDevice(target.instructionSet, static_cast<int>(std::min(useful, most)));
+      openCpuDevice(job.parts.front().target.instructionSet, job.pool);
   if (!device.ok())
     return withExitCode(device.status(), ExitCode::Config);
   absl::StatusOr<double> flops = measurePeakFlops(**device, config.precision.recipe);
@@ -207,11 +203,10 @@ absl::StatusOr<MachineRates> measureHere(const Config &config, const Target &tar
 }
 
 /// The same of all ranks: processes measure at the same time.
-absl::StatusOr<MachineRates> measureMachine(const Config &config, const Target &target, bool profile,
-                                            JobProcesses &processes) {
+absl::StatusOr<MachineRates> measureMachine(const Job &job, bool profile, JobProcesses &processes) {
+  absl::StatusOr<MachineRates> mine = measureHere(job, profile);
   if (!processes.areSeparate())
-    return measureHere(config, target, config.parallel.ranks(), profile);
-  absl::StatusOr<MachineRates> mine = measureHere(config, target, 1, profile);
+    return mine;
   if (absl::Status status = processes.agree(mine.status()); !status.ok())
     return status;
   double all[] = {mine->flops, mine->float32Flops, mine->bytesPerSecond};
@@ -226,13 +221,13 @@ absl::StatusOr<MachineRates> measureMachine(const Config &config, const Target &
 absl::StatusOr<Progress> loadState(const Job &job, Executor &executor, int rank, RunLog &log) {
   if (!job.resume) {
     initializeVariables(executor, static_cast<uint64_t>(job.loaded.config.train.seed), rank);
-    if (absl::Status status = job.weights ? job.weights->restore(executor, rank) : absl::OkStatus();
+    if (absl::Status status = job.weights ? job.weights->restore(executor, rank, *job.pool) : absl::OkStatus();
         !status.ok())
       return status;
     return Progress();
   }
   const auto start = std::chrono::steady_clock::now();
-  absl::StatusOr<int64_t> read = restoreVariables(executor, *job.resume, false, rank);
+  absl::StatusOr<int64_t> read = restoreVariables(executor, *job.resume, false, rank, *job.pool);
   if (!read.ok())
     return read.status();
   int64_t bytes = 0;
@@ -328,16 +323,13 @@ absl::Status trainRank(const TrainRequest &request, const Job &job, const WholeP
 
 /// Everything after the program is there.
 absl::Status startRanks(const TrainRequest &request, Job &job, JobProcesses &processes) {
-  const Config &config = job.loaded.config;
-  job.flopsPerToken = modelFlopsPerToken(config, job.parts);
+  job.flopsPerToken = modelFlopsPerToken(job.loaded.config, job.parts);
   if (job.flopsPerToken || request.profile) {
-    absl::StatusOr<MachineRates> measured =
-        measureMachine(config, job.parts.front().target, request.profile, processes);
+    absl::StatusOr<MachineRates> measured = measureMachine(job, request.profile, processes);
     if (!measured.ok())
       return measured.status();
     job.rates = *measured;
   }
-  const int threads = static_cast<int>(job.parts.front().target.threads);
   const WholeProgram whole = describeWhole(job, processes);
   const RankBody body = [&](Executor &executor, Communicator &communicator) {
     const int rank = communicator.rank();
@@ -352,7 +344,7 @@ absl::Status startRanks(const TrainRequest &request, Job &job, JobProcesses &pro
                ? tellFailure(trainRank(request, job, whole, *log, executor, communicator), rank, *log, told)
                : log.status();
   };
-  return runOnRanks(std::move(job.parts), threads, body, processes.communicator(), request.wrapCommunicator);
+  return runOnRanks(std::move(job.parts), job.pool, body, processes.communicator(), request.wrapCommunicator);
 }
 
 /// The run's folder and this process's log in it; where rank 0 is, also the lock.
@@ -447,7 +439,7 @@ absl::Status prepareJob(const TrainRequest &request, Job &job, JobProcesses &pro
     return status;
   if (absl::Status status = keepModel(request, job); !status.ok())
     return status;
-  job.log.line(bannerLine(config, job.parts));
+  job.log.line(bannerLine(config, job.parts, job.pool->size(), processes.areSeparate()));
   if (request.stopRequested())
     return withExitCode(absl::CancelledError("stopped by a signal before the first step"), ExitCode::Stopped);
   return absl::OkStatus();
@@ -504,6 +496,10 @@ absl::Status runJob(const TrainRequest &request, Job &job, JobProcesses &process
       return status;
   if (request.dryRun)
     return processes.agree(processes.leads() ? dryRun(request, job, processes) : absl::OkStatus());
+  absl::StatusOr<std::shared_ptr<ThreadPool>> pool = openThreadPool(processes.threads(job.loaded.config));
+  if (absl::Status status = processes.agree(withExitCode(pool.status(), ExitCode::Config)); !status.ok())
+    return status;
+  job.pool = *std::move(pool);
   if (absl::Status status =
           processes.agree(processes.leads() ? prepareJob(request, job, processes) : absl::OkStatus());
       !status.ok())

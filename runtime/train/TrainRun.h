@@ -27,8 +27,7 @@ struct CompileRequest {
   std::string output; ///< the executable; empty: only compile and tell where memory goes
   std::string reproducer;
   MemoryLimits limits;
-  int64_t threads = 0; ///< of each rank, where the run file leaves it to the machine
-  int64_t ranks = 0;   ///< launch.ranks, where the launcher gave it; else 0
+  int64_t ranks = 0; ///< launch.ranks, where the launcher gave it; else 0
 };
 
 struct TrainRequest {

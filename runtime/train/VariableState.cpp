@@ -196,7 +196,7 @@ absl::Status checkSaved(const std::vector<Executable> &parts, const checkpoint::
 }
 
 absl::StatusOr<int64_t> restoreVariables(Executor &executor, const checkpoint::Checkpoint &checkpoint,
-                                         bool weightsOnly, int64_t rank) {
+                                         bool weightsOnly, int64_t rank, ThreadPool &threads) {
   const Executable &executable = executor.executable();
   std::vector<checkpoint::SliceRequest> requests;
   for (size_t i = 0; i < executable.variables.size(); ++i) {
@@ -213,7 +213,7 @@ absl::StatusOr<int64_t> restoreVariables(Executor &executor, const checkpoint::C
     requests.push_back({variable.checkpointName, sliceOf(executable.mesh, variable, rank),
                         variable.type.shape, executor.variable(i).bytes});
   }
-  return checkpoint.readSlices(requests, static_cast<int>(executable.target.threads));
+  return checkpoint.readSlices(requests, threads);
 }
 
 ScalarState::ScalarState(const Executor &executor) {

@@ -50,9 +50,9 @@ bool hasSnapshot(const Executable &executable);
 absl::Status checkSaved(const std::vector<Executable> &parts, const checkpoint::Checkpoint &checkpoint);
 
 /// Fills this rank's parts of its variables from a checkpoint, which may hold more. With `weightsOnly`, what
-/// is optimizer state stays as it is. Returns how many bytes of files were read.
+/// is optimizer state stays as it is. All threads read. Returns how many bytes of files were read.
 absl::StatusOr<int64_t> restoreVariables(Executor &executor, const checkpoint::Checkpoint &checkpoint,
-                                         bool weightsOnly, int64_t rank = 0);
+                                         bool weightsOnly, int64_t rank, ThreadPool &threads);
 
 /// The scalars among the state (counters, the loss scale) as they were: all that a step whose gradients are
 /// not finite changes. With them put back, the step can be run again.

@@ -81,7 +81,7 @@ absl::StatusOr<Compiled> compileMesh(const Options &options, const std::string &
   if (!chosen.ok())
     return chosen.status();
   config = *std::move(chosen);
-  absl::StatusOr<Target> target = openTarget(config, 0);
+  absl::StatusOr<Target> target = openTarget(config);
   if (!target.ok())
     return target.status();
   return compileJob(config, "", {*target, {}, {}});

@@ -89,7 +89,7 @@ absl::StatusOr<Shown> showRun(const Options &options) {
     return absl::InvalidArgumentError(
         absl::StrCat(options.schedule,
                      ": the run has no pipeline. --set parallel.pipeline.size=2 gives it one of two ranks"));
-  absl::StatusOr<Target> target = openTarget(loaded->config, 0);
+  absl::StatusOr<Target> target = openTarget(loaded->config);
   if (!target.ok())
     return target.status();
   absl::StatusOr<Compiled> compiled = compileJob(loaded->config, loaded->resolvedYaml(), {*target, {}, {}});

@@ -1,9 +1,7 @@
 #include "tools/weft-compile/Target.h"
 
 #include "kernels/cpu/Cpu.h"
-#include "runtime/support/Processors.h"
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -29,16 +27,14 @@ static absl::StatusOr<cpu::InstructionSet> chooseInstructionSet(InstructionSetCh
   return supported.back();
 }
 
-absl::StatusOr<Target> openTarget(const Config &config, int64_t threads) {
+absl::StatusOr<Target> openTarget(const Config &config) {
   const LaunchConfig &launch = config.launch;
   absl::StatusOr<cpu::InstructionSet> set = chooseInstructionSet(launch.instructionSet);
   if (!set.ok())
     return set.status();
   if (absl::Status status = cpu::useInstructionSet(*set); !status.ok())
     return status;
-  const int64_t shared =
-      threads > 0 ? threads : std::max<int64_t>(1, availableProcessors() / config.parallel.ranks());
-  return Target{std::string(cpu::name(*set)), static_cast<uint32_t>(launch.threads.value_or(shared))};
+  return Target{std::string(cpu::name(*set))};
 }
 
 } // namespace weft

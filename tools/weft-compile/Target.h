@@ -9,9 +9,8 @@
 
 namespace weft {
 
-/// The target of a config on this machine; sets the instruction set of the process. `threads`: those that the
-/// ranks here share; 0: this machine's.
-absl::StatusOr<Target> openTarget(const Config &config, int64_t threads);
+/// The target of a config on this machine; sets the instruction set of the process.
+absl::StatusOr<Target> openTarget(const Config &config);
 
 } // namespace weft
 

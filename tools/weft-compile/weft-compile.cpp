@@ -34,7 +34,6 @@ struct Arguments {
   std::string config, output, printAfter, reproducer, draw;
   std::vector<std::string> overrides, explain, match;
   weft::MemoryLimits limits;
-  int64_t threads = 0;
   std::optional<int64_t> verifiedRanks;
 };
 
@@ -81,7 +80,7 @@ absl::Status compile(const Arguments &arguments) {
   absl::StatusOr<std::unique_ptr<weft::Tokenizer>> tokenizer = openTokenizer(loaded->config);
   if (!tokenizer.ok())
     return weft::withExitCode(tokenizer.status(), weft::ExitCode::Config);
-  absl::StatusOr<weft::Target> target = weft::openTarget(loaded->config, arguments.threads);
+  absl::StatusOr<weft::Target> target = weft::openTarget(loaded->config);
   if (!target.ok())
     return weft::withExitCode(target.status(), weft::ExitCode::Config);
   absl::StatusOr<weft::Compiled> compiled =
@@ -153,9 +152,6 @@ int main(int argc, char **argv) {
          "Ranks whose command lists are held against each other, and a line that says so: the first, the "
          "last, others at random (default: 20)")
       ->check(CLI::PositiveNumber);
-  app.add_option("--threads", arguments.threads,
-                 "Threads of each rank, where launch.threads is auto (0: this machine's, over the ranks)")
-      ->check(CLI::Range(int64_t{0}, int64_t{1024}));
   app.add_option("--reproducer", arguments.reproducer, "Where a failing pass leaves its input");
   CLI11_PARSE(app, argc, argv);
   absl::Status status = compile(arguments);

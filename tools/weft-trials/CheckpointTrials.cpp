@@ -111,7 +111,7 @@ public:
 private:
   absl::StatusOr<std::vector<Executable>> compile(const Config &config) const {
     CompileOptions compiling;
-    compiling.target = {instructionSet, 1};
+    compiling.target = {instructionSet};
     absl::StatusOr<Compiled> compiled = compileJob(config, "", compiling);
     if (!compiled.ok())
       return compiled.status();
@@ -139,10 +139,11 @@ private:
     if (!first.ok() || !second.ok())
       return first.ok() ? second.status() : first.status();
     makeRandom(*first);
+    const auto pool = std::make_shared<ThreadPool>(1);
     const Folder folder;
     const std::string before = folder.path + "/first", after = folder.path + "/second";
     absl::Status status =
-        runOnRanks(*std::move(first), 1, [&](Executor &executor, Communicator &communicator) {
+        runOnRanks(*std::move(first), pool, [&](Executor &executor, Communicator &communicator) {
           initializeVariables(executor, seed, communicator.rank());
           return save(communicator, executor, before);
         });
@@ -153,9 +154,9 @@ private:
       return saved.status();
     if (status = checkSaved(*second, *saved); !status.ok())
       return status;
-    status = runOnRanks(*std::move(second), 1, [&](Executor &executor, Communicator &communicator) {
+    status = runOnRanks(*std::move(second), pool, [&](Executor &executor, Communicator &communicator) {
       overwrite(executor);
-      absl::Status restored = restoreVariables(executor, *saved, false, communicator.rank()).status();
+      absl::Status restored = restoreVariables(executor, *saved, false, communicator.rank(), *pool).status();
       if (!restored.ok())
         return restored;
       if (options.sabotage == "element")

@@ -25,7 +25,7 @@ FailureOr<CompiledProgram> compileFunction(ModuleOp original, const std::string 
   FailureOr<std::vector<Executable>> parts = emitExecutables(*module);
   if (failed(parts))
     return failure();
-  parts->front().target = {instructionSet, 1};
+  parts->front().target = {instructionSet};
   if (!generateKernels(*parts).ok())
     return failure();
   CompiledProgram program{std::move(parts->front())};
@@ -40,7 +40,7 @@ FailureOr<CompiledProgram> compileFunction(ModuleOp original, const std::string 
 absl::StatusOr<std::vector<std::vector<std::byte>>>
 execute(const CompiledProgram &program, Device &device, const std::vector<Tensor> &inputs, size_t results) {
   Executable executable = program.executable;
-  executable.target = {device.instructionSet(), static_cast<uint32_t>(device.threads())};
+  executable.target = {device.instructionSet()};
   absl::StatusOr<std::unique_ptr<Executor>> executor = Executor::create(std::move(executable), device);
   if (!executor.ok())
     return executor.status();

@@ -1,5 +1,6 @@
 #include "tools/weft-trials/FaultyRank.h"
 
+#include "kernels/common/ComputePlace.h"
 #include "runtime/comm/CallText.h"
 #include "runtime/support/ExitCode.h"
 
@@ -36,6 +37,7 @@ struct FaultyState {
       return absl::OkStatus();
     const bool dies = fault.kind == Fault::Kind::Die;
     std::fprintf(stderr, "fault: rank %d %s\n", rank, dies ? "dies" : "freezes");
+    ComputePlace::giveBackOfThisThread(); // who is dead or frozen computes nothing
     while (!dies)
       ::pause();
     inner.reset();

@@ -34,9 +34,12 @@ std::vector<Finding> measureProducts() {
   const std::vector<cpu::InstructionSet> sets = cpu::supportedInstructionSets();
   if (sets.empty())
     return {notMeasured("products", absl::FailedPreconditionError("kernels, which need AVX2"))};
-  const auto threads = static_cast<int>(availableProcessors());
+  const int64_t threads = std::min<int64_t>(availableProcessors(), ThreadPool::kMostThreads);
+  absl::StatusOr<std::shared_ptr<ThreadPool>> pool = openThreadPool(threads);
+  if (!pool.ok())
+    return {notMeasured("products", pool.status())};
   absl::StatusOr<std::unique_ptr<Device>> device =
-      openCpuDevice(std::string(cpu::name(sets.back())), threads);
+      openCpuDevice(std::string(cpu::name(sets.back())), *pool);
   if (!device.ok())
     return {notMeasured("products", device.status())};
   std::vector<Finding> findings = {{"products", "threads", absl::StrCat(threads), Presence::Found, "", ""}};

@@ -15,7 +15,7 @@
 namespace weft {
 
 static absl::Status compile(const TrainRequest &train, const CompileRequest &request) {
-  std::vector<std::string> arguments = {train.file, "--threads", std::to_string(request.threads)};
+  std::vector<std::string> arguments = {train.file};
   addMemoryLimits(request.limits, arguments);
   if (request.ranks > 0)
     arguments.insert(arguments.end(), {"--set", "launch.ranks=" + std::to_string(request.ranks)});
