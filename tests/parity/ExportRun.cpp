@@ -101,7 +101,7 @@ absl::Status exportRun(const std::string &file, int64_t steps, const std::string
   if (!tokenizer.ok())
     return tokenizer.status();
   absl::StatusOr<std::unique_ptr<Device>> device =
-      openCpuDevice(executable->target.instructionSet, static_cast<int>(executable->target.threads));
+      openCpuDevice(executable->target.instructionSet, std::make_shared<ThreadPool>(2));
   if (!device.ok())
     return device.status();
   absl::StatusOr<std::unique_ptr<Executor>> executor = Executor::create(std::move(*executable), **device);

@@ -120,6 +120,13 @@ class Bits(PipelineTest):
             self.trainOn(name, PIPELINES[name], *half)
             self.assertSameRun("one", name)
 
+    def testThreadsChangeNoBit(self):
+        """Of four ranks in one place; in two; and in places enough for all, with workers who help them."""
+        self.trainOn("one", None)
+        for threads in ("1", "2", "3", "128"):
+            self.trainOn(threads, PIPELINES["four"], f"launch.threads={threads}")
+            self.assertSameRun("one", threads)
+
     def testOptimizersAndNormsOfParameters(self):
         for optimizer in ("sgd", "lion"):
             sets = (f"optimizer.kind={optimizer}", "optimizer.lr=1e-3", "metrics.per_parameter=6", "optimizer.clip_grad_norm=0.5")

@@ -57,9 +57,16 @@ class Train(TrainingTest):
         self.assertEqual(self.losses("whole"), self.losses("cut"))
 
     def testThreadsChangeNoBit(self):
-        self.train("one", "launch.threads=1")
-        self.train("two", "launch.threads=2")
-        self.assertEqual(self.stateBytes("one", 12), self.stateBytes("two", 12))
+        self.train("1", "launch.threads=1")
+        for threads in ("2", "3", "7", "128"):
+            self.assertRegex(self.train(threads, f"launch.threads={threads}"), rf", {threads} threads\n")
+            self.assertEqual(self.stateBytes("1", 12), self.stateBytes(threads, 12))
+
+    def testAProgramRunsOnAnyNumberOfThreads(self):
+        self.passes("weft", "compile", "run.yaml", "-o", "run.weft", "--set", "launch.threads=1")
+        self.assertRegex(self.train("one", file="run.weft"), r", 1 thread\n")
+        self.assertRegex(self.train("three", "launch.threads=3", file="run.weft"), r", 3 threads\n")
+        self.assertEqual(self.stateBytes("one", 12), self.stateBytes("three", 12))
 
     def testAFinishedRunSaysSo(self):
         self.train("a")

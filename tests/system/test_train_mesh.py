@@ -75,9 +75,11 @@ class Curves(MeshTest):
         self.assertIn("equal: every bit of", self.passes("weft", "ckpt", "diff", "runs/a", "runs/b"))
 
     def testThreadsChangeNoBit(self):
-        for threads in ("1", "2"):
+        """Four ranks share them: as one, as two, and as more than there are processors."""
+        for threads in ("1", "2", "3", "128"):
             self.train(threads, *self.mesh(FOUR, f"launch.threads={threads}"))
-        self.assertEqual(self.losses("1"), self.losses("2"))
+            self.assertEqual(self.losses("1"), self.losses(threads))
+            self.assertIn("equal: every bit of", self.passes("weft", "ckpt", "diff", "runs/1", f"runs/{threads}"))
 
     def testNormsOfParametersAreThoseOfOneDevice(self):
         for name, parallel in (("one", "{}"), ("all", FOUR), ("zero3", MESHES["zero3"])):

@@ -83,7 +83,6 @@ public:
   explicit TouchingDevice(const Target &target) : target(target) {}
   const std::string &name() const override { return deviceName; }
   const std::string &instructionSet() const override { return target.instructionSet; }
-  int threads() const override { return static_cast<int>(target.threads); }
   absl::StatusOr<std::unique_ptr<Memory>> allocate(uint64_t bytes) override {
     if (bytes > kMostBytes)
       return absl::ResourceExhaustedError("too large to try");

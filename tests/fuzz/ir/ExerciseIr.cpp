@@ -117,7 +117,7 @@ Reached exerciseIr(std::string_view text) {
   if (failed(parts))
     return Reached::Lowered;
   for (Executable &part : *parts)
-    part.target = {"avx2", 1};
+    part.target = {"avx2"};
   return weft::verify(*parts).ok() ? Reached::Emitted : Reached::Lowered;
 }
 

@@ -247,7 +247,8 @@ TEST(ReadSlices, ReadsTheBlocksThatTheyTouchOnceAndGivesBackTheirValues) {
       memory.assign(static_cast<size_t>(wholeSlice(shape).elements()), 0xffff);
       requests.push_back({"t", slice, shape, std::as_writable_bytes(std::span(memory))});
     }
-    absl::StatusOr<int64_t> read = checkpoint->readSlices(requests, 1 + trial % 3);
+    ThreadPool threads(1 + trial % 3);
+    absl::StatusOr<int64_t> read = checkpoint->readSlices(requests, threads);
     ASSERT_TRUE(read.ok()) << read.status();
     EXPECT_EQ(*read, touchedBytes(*checkpoint, requests));
     EXPECT_EQ(*read, files.bytes());
@@ -285,8 +286,9 @@ protected:
     absl::StatusOr<Checkpoint> checkpoint = openCheckpoint(folder / "step-1", files);
     EXPECT_TRUE(checkpoint.ok()) << checkpoint.status();
     std::vector<float> values(static_cast<size_t>(slice.elements()));
+    ThreadPool pool(threads);
     absl::StatusOr<int64_t> bytes = checkpoint->readSlices(
-        {{"w", slice, slice.size, std::as_writable_bytes(std::span(values))}}, threads);
+        {{"w", slice, slice.size, std::as_writable_bytes(std::span(values))}}, pool);
     EXPECT_TRUE(bytes.ok()) << bytes.status();
     for (int64_t i = 0; i < slice.elements(); ++i) {
       const int64_t row = slice.offset[0] + i / slice.size[1], column = slice.offset[1] + i % slice.size[1];
@@ -339,11 +341,12 @@ TEST_F(SavedMatrix, DamageIsFoundWhereItIs) {
   absl::StatusOr<Checkpoint> checkpoint = openCheckpoint(folder / "step-1");
   std::vector<float> row(kColumns);
   for (int threads : {1, 4}) {
+    ThreadPool pool(threads);
     const absl::Status status =
         checkpoint
             ->readSlices(
                 {{"w", {{770, 0}, {1, kColumns}}, {1, kColumns}, std::as_writable_bytes(std::span(row))}},
-                threads)
+                pool)
             .status();
     EXPECT_EQ(std::string(status.message()).substr(0, file.size() + 69),
               file + ": bytes 3145728 to 3407872 are damaged, which hold tensor 'w': their ");

@@ -78,7 +78,8 @@ inline void reblock(const std::string &folder, int64_t blockBytes) {
 /// Reads one slice, by one thread.
 inline absl::Status readSlice(const Checkpoint &checkpoint, const std::string &name, const Slice &slice,
                               const std::vector<int64_t> &memory, std::span<std::byte> into) {
-  return checkpoint.readSlices({{name, slice, memory, into}}, 1).status();
+  ThreadPool one(1);
+  return checkpoint.readSlices({{name, slice, memory, into}}, one).status();
 }
 
 /// A program's tensors, whose values tell the step.

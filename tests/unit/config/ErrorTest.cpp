@@ -179,7 +179,7 @@ TEST(BadValue, OutOfRange) {
             "--set: optimizer.betas: 1 is out of range. Works: 0 to less than 1.");
   EXPECT_EQ(errorWith("launch.memory_limit=1 KiB"),
             "--set: launch.memory_limit: 1 KiB is out of range. Works: 1048576 or more.");
-  EXPECT_EQ(errorWith("launch.threads=0"), "--set: launch.threads: 0 is out of range. Works: 1 to 1024.");
+  EXPECT_EQ(errorWith("launch.threads=0"), "--set: launch.threads: 0 is out of range. Works: 1 to 128.");
 }
 
 TEST(BadValue, NoSuchChoice) {

@@ -189,11 +189,60 @@ TEST_P(Conformance, AnUnknownKernelIsAnError) {
 INSTANTIATE_TEST_SUITE_P(Devices, Conformance, ::testing::ValuesIn(kDevices),
                          [](const auto &info) { return info.param.name; });
 
-TEST(CpuDevice, RefusesThreadsOutOfRange) {
-  EXPECT_EQ(createCpuDevice({"test", 0, createTestKernel}).status().message(),
-            "cpu: launch.threads is 0, it must be 1 to 128");
-  EXPECT_EQ(createCpuDevice({"test", 129, createTestKernel}).status().message(),
-            "cpu: launch.threads is 129, it must be 1 to 128");
+/// Counts how many of it run at once.
+class CountingKernel : public Kernel {
+public:
+  explicit CountingKernel(std::atomic<int> &most) : most(most) {}
+  void run(const KernelArguments &, ThreadPool &threads) const override {
+    threads.forEachTile(16, [&](int64_t, int) {
+      const int now = ++computing;
+      for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {
+      }
+      std::this_thread::yield();
+      --computing;
+    });
+  }
+
+private:
+  static inline std::atomic<int> computing{0};
+  std::atomic<int> &most;
+};
+
+TEST(CpuDevice, StreamsOfOnePoolComputeOnItsThreads) {
+  std::atomic<int> most{0};
+  const CountingKernel kernel(most);
+  const auto pool = std::make_shared<ThreadPool>(2);
+  std::vector<std::unique_ptr<Device>> devices;
+  std::vector<std::unique_ptr<Stream>> streams;
+  for (int rank = 0; rank < 5; ++rank) {
+    devices.push_back(createCpuDevice({"test", pool, createTestKernel}));
+    streams.push_back(*devices.back()->createStream());
+  }
+  for (int launch = 0; launch < 100; ++launch)
+    for (const std::unique_ptr<Stream> &stream : streams)
+      stream->launch(kernel, {});
+  for (const std::unique_ptr<Stream> &stream : streams)
+    EXPECT_TRUE(stream->synchronize().ok());
+  EXPECT_LE(most, 2);
+}
+
+TEST(CpuDevice, AStreamThatWaitsLeavesItsPlaceToAnother) {
+  std::atomic<int> most{0};
+  const CountingKernel kernel(most);
+  std::unique_ptr<Device> device = createTestDevice(1); // one place for both streams
+  std::unique_ptr<Event> event = *device->createEvent(), back = *device->createEvent();
+  std::unique_ptr<Stream> first = *device->createStream(), second = *device->createStream();
+  for (uint64_t round = 1; round <= 50; ++round) {
+    first->launch(kernel, {});
+    first->wait(*event, round);
+    first->launch(kernel, {});
+    first->signal(*back, round);
+    second->launch(kernel, {});
+    second->signal(*event, round);
+    second->wait(*back, round);
+  }
+  EXPECT_TRUE(first->synchronize().ok());
+  EXPECT_TRUE(second->synchronize().ok());
 }
 
 TEST(CpuDevice, NamesItself) {

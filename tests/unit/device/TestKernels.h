@@ -64,7 +64,7 @@ inline absl::StatusOr<std::unique_ptr<Kernel>> createTestKernel(const KernelCall
 }
 
 inline std::unique_ptr<Device> createTestDevice(int threads = 2) {
-  return *createCpuDevice({"test", threads, createTestKernel});
+  return createCpuDevice({"test", std::make_shared<ThreadPool>(threads), createTestKernel});
 }
 
 } // namespace weft::testing

@@ -65,8 +65,7 @@ TEST(Allocation, StepsThatAreTimedAllocateNothing) {
 
 TEST(Allocation, StepsWithGeneratedKernelsAllocateNothing) {
   Executable executable = sampleGenerated(objectBytes("kernels"), 4 * kGeneratedTile);
-  executable.target.threads = 2;
-  std::unique_ptr<Device> device = *openCpuDevice(executable.target.instructionSet, 2);
+  std::unique_ptr<Device> device = *openCpuDevice(executable.target.instructionSet, std::make_shared<ThreadPool>(2));
   std::unique_ptr<Executor> executor = *Executor::create(std::move(executable), *device);
   ProgramHandle step = *executor->program("step");
   int64_t before = allocations.load();

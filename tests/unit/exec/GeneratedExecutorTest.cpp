@@ -23,9 +23,9 @@ constexpr int64_t kCount = 2 * kGeneratedTile + 1008; // of which the last tile 
 
 std::string instructionSet() { return std::string(cpu::name(cpu::supportedInstructionSets().back())); }
 
-Executable sample(int threads) {
+Executable sample() {
   Executable executable = sampleGenerated(objectBytes("kernels"), kCount);
-  executable.target = {instructionSet(), static_cast<uint32_t>(threads)};
+  executable.target = {instructionSet()};
   return executable;
 }
 
@@ -37,9 +37,9 @@ Executable interpreted(Executable executable) {
 }
 
 /// The bytes of w and of the output after two runs.
-std::string runTwice(const Executable &executable, const RankContext *context = nullptr) {
-  std::unique_ptr<Device> device =
-      *openCpuDevice(executable.target.instructionSet, static_cast<int>(executable.target.threads));
+std::string runTwice(const Executable &executable, std::shared_ptr<ThreadPool> pool,
+                     const RankContext *context = nullptr) {
+  std::unique_ptr<Device> device = *openCpuDevice(executable.target.instructionSet, std::move(pool));
   absl::StatusOr<std::unique_ptr<Executor>> created = Executor::create(executable, *device, context);
   EXPECT_EQ(created.status(), absl::OkStatus());
   Executor &executor = **created;
@@ -61,30 +61,32 @@ std::string runTwice(const Executable &executable, const RankContext *context = 
 }
 
 TEST(GeneratedExecutor, HasTheBitsOfTheInterpreterOnAnyNumberOfThreads) {
-  const std::string expected = runTwice(interpreted(sample(1)));
-  for (int threads : {1, 2, 5})
-    EXPECT_TRUE(runTwice(sample(threads)) == expected) << threads;
+  const std::string expected = runTwice(interpreted(sample()), std::make_shared<ThreadPool>(1));
+  for (int threads : {1, 2, 3, 7, 128})
+    EXPECT_TRUE(runTwice(sample(), std::make_shared<ThreadPool>(threads)) == expected) << threads;
 }
 
 TEST(GeneratedExecutor, RunsTheObjectAndNotTheProgramOfTheCall) {
-  Executable executable = sample(1);
+  const auto pool = std::make_shared<ThreadPool>(1);
+  Executable executable = sample();
   executable.kernels[0].call.setText(kSymbolAttribute, "weft_alternate"); // which leaves `seen` as it is
-  EXPECT_NE(runTwice(executable), runTwice(sample(1)));
+  EXPECT_NE(runTwice(executable, pool), runTwice(sample(), pool));
 }
 
 TEST(GeneratedExecutor, VirtualRanksShareOneObject) {
   constexpr int kRanks = 4;
-  Executable executable = sample(1);
+  const auto pool = std::make_shared<ThreadPool>(2);
+  Executable executable = sample();
   executable.mesh.axes = {{"d0", kRanks}};
   executable.mesh.roles = {{"data", {0}}};
-  const std::string expected = runTwice(sample(1));
+  const std::string expected = runTwice(sample(), pool);
   std::vector<std::string> bytes(kRanks);
   std::vector<std::thread> threads;
   std::vector<std::unique_ptr<Communicator>> group = *createLocalGroup(kRanks);
   for (std::unique_ptr<Communicator> &own : group)
     threads.emplace_back([&, communicator = std::move(own)] {
       std::unique_ptr<RankContext> context = *createRankContext(executable.mesh, *communicator);
-      bytes[static_cast<size_t>(communicator->rank())] = runTwice(executable, context.get());
+      bytes[static_cast<size_t>(communicator->rank())] = runTwice(executable, pool, context.get());
     });
   for (std::thread &thread : threads)
     thread.join();
@@ -93,7 +95,7 @@ TEST(GeneratedExecutor, VirtualRanksShareOneObject) {
 }
 
 TEST(GeneratedExecutor, ADeviceNeedsTheCodeThatACallNames) {
-  std::unique_ptr<Device> device = *openCpuDevice(instructionSet(), 1);
+  std::unique_ptr<Device> device = *openCpuDevice(instructionSet(), std::make_shared<ThreadPool>(1));
   const KernelCall call = multiplyAdd({DType::F32, {64}});
   EXPECT_EQ(device->createKernel(call, nullptr).status().message(),
             "cpu: kernel elementwise names the function 'weft_multiply_add', which no loaded object defines");

@@ -98,7 +98,7 @@ std::unique_ptr<Executor> compileAndLoad(std::unique_ptr<Device> &device) {
   EXPECT_TRUE(parts.ok()) << parts.status();
   Executable *executable = &parts->front();
   absl::StatusOr<std::unique_ptr<Device>> opened =
-      openCpuDevice(executable->target.instructionSet, static_cast<int>(executable->target.threads));
+      openCpuDevice(executable->target.instructionSet, std::make_shared<ThreadPool>(2));
   EXPECT_TRUE(opened.ok()) << opened.status();
   device = *std::move(opened);
   absl::StatusOr<std::unique_ptr<Executor>> executor = Executor::create(std::move(*executable), *device);

@@ -15,7 +15,7 @@ TEST(Dump, ScheduleReadsAsActionsWithTheirMicrobatches) {
 }
 
 TEST(Dump, NamesEverythingAndShowsNoIndexWithoutItsName) {
-  EXPECT_EQ(dump({sampleExecutable()}), R"(executable of weft 0.1.0 for test, 2 threads
+  EXPECT_EQ(dump({sampleExecutable()}), R"(executable of weft 0.1.0 for test
 config 18 bytes, tokenizer 5 bytes
 memory 512 bytes allocated, 1512 at the peak
   base constants (constants): 1 x 128 bytes

@@ -286,9 +286,9 @@ TEST(ExecutableFile, BlobsThatShareTheirBytesCannotGrowInMemory) {
 
 TEST(ExecutableFile, WhatCannotRunIsNotWritten) {
   Executable executable = sampleExecutable();
-  executable.target.threads = 0;
+  executable.target.instructionSet.clear();
   EXPECT_EQ(serializeExecutables({executable}).status().message(),
-            "target: threads is 0, at least 1 is needed");
+            "target: no instruction set is named");
 }
 
 TEST(ExecutableFile, AVersionMustFitTheHeader) {

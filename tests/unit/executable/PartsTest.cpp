@@ -154,7 +154,7 @@ const BrokenParts kBroken[] = {
      "pipeline rank 1: program 'step': microbatches is 0, at least 1 is needed"},
     {"Config", [](Parts &parts) { parts[1].config = "train: {steps: 4}\n"; },
      "pipeline rank 1 has another config than pipeline rank 0"},
-    {"Target", [](Parts &parts) { parts[1].target.threads = 2; },
+    {"Target", [](Parts &parts) { parts[1].target.instructionSet = "other"; },
      "pipeline rank 1 has another target than pipeline rank 0"},
     {"OwnerOutside", [](Parts &parts) { parts[1].variables[1].pipelineOwner = 2; },
      "pipeline rank 1: variable 'head': it belongs to pipeline rank 2 of 2"},

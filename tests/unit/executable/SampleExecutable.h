@@ -43,7 +43,7 @@ inline Executable sampleExecutable() {
   TensorType four{DType::F32, {4}};
   Executable executable;
   executable.weftVersion = "0.1.0";
-  executable.target = {"test", 2};
+  executable.target = {"test"};
   executable.config = "train: {steps: 3}\n";
   executable.tokenizer = "bytes";
   float constants[32] = {};

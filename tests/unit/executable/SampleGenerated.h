@@ -36,7 +36,7 @@ inline Executable sampleGenerated(std::string object, int64_t count = 4096) {
   const Reference w{0, 0}, x{1, 0}, seen{2, 0};
   Executable executable;
   executable.weftVersion = "0.1.0";
-  executable.target = {"avx2", 1};
+  executable.target = {"avx2"};
   executable.object = {"x86-64-v3", std::move(object)};
   executable.memory.bases = {{"parameters", BaseKind::Parameters, 1, bytes},
                              {"inputs", BaseKind::Inputs, 1, bytes},

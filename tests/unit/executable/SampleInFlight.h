@@ -27,7 +27,7 @@ inline Executable sampleInFlight() {
   TensorType four{DType::F32, {4}};
   Executable executable;
   executable.weftVersion = "0.1.0";
-  executable.target = {"test", 2};
+  executable.target = {"test"};
   executable.memory.bases = {{"constants", BaseKind::Constants, 1, 64, std::string(64, '\0')},
                              {"inputs", BaseKind::Inputs, 3, 64},
                              {"step", BaseKind::Step, 1, 64},

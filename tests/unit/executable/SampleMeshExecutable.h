@@ -45,7 +45,7 @@ inline Executable sampleMeshExecutable(uint32_t d0 = 2, uint32_t d1 = 2) {
   TensorType whole{DType::F32, {6}}, row{DType::F32, {1, 6}};
   Executable executable;
   executable.weftVersion = "0.1.0";
-  executable.target = {"test", 1};
+  executable.target = {"test"};
   executable.mesh.axes = {{"d0", d0}, {"d1", d1}};
   executable.mesh.roles = {{"data", {0, 1}}, {"tensor", {}}};
   TensorPlacement placement{{6}, {{{0, 1}}}};

@@ -25,7 +25,7 @@ inline Executable samplePart() {
   const TensorType whole{DType::F32, {6}};
   Executable part;
   part.weftVersion = "0.1.0";
-  part.target = {"test", 1};
+  part.target = {"test"};
   part.mesh.axes = {{"p0", 2}, {"d0", 2}};
   part.mesh.roles = {{"pipeline", {0}}, {"data", {1}}, {"tensor", {}}};
   part.config = "train: {steps: 3}\n";

@@ -16,7 +16,7 @@ inline Executable samplePipelinePart(int64_t pipelineRank) {
   const TensorType type{DType::F32, {4}};
   Executable part;
   part.weftVersion = "0.1.0";
-  part.target = {"test", 1};
+  part.target = {"test"};
   part.mesh.axes = {{"p0", 2}, {"d0", 2}};
   part.mesh.roles = {{"pipeline", {0}}, {"data", {1}}};
   part.memory.bases = {{"parameters", BaseKind::Parameters, 1, 64}};

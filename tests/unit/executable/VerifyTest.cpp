@@ -37,7 +37,6 @@ TEST(Verify, AcceptsAnActionThatRunsOnceAndReachesEverySlot) {
 }
 
 const Broken kMemory[] = {
-    {"Threads", [](Executable &e) { e.target.threads = 0; }, "target: threads is 0, at least 1 is needed"},
     {"InstructionSet", [](Executable &e) { e.target.instructionSet = ""; },
      "target: no instruction set is named"},
     {"BaseKind", [](Executable &e) { e.memory.bases[3].kind = BaseKind{9}; }, "base 'step': unknown kind 9"},

@@ -132,7 +132,7 @@ protected:
     auto programs =
         compileJob(loaded.config, loaded.resolvedYaml(), {{std::string(cpu::name(set)), 2}, "", ""});
     EXPECT_TRUE(programs.ok()) << programs.status();
-    job.device = *openCpuDevice(std::string(cpu::name(set)), 2);
+    job.device = *openCpuDevice(std::string(cpu::name(set)), std::make_shared<ThreadPool>(2));
     auto executor = Executor::create(programs->parts.front(), *job.device);
     EXPECT_TRUE(executor.ok()) << executor.status();
     job.executor = *std::move(executor);

@@ -90,7 +90,7 @@ TEST_F(Emit, EachRanksModuleIsAPart) {
   ASSERT_TRUE(succeeded(parts)) << message;
   ASSERT_EQ(parts->size(), 2u);
   for (Executable &part : *parts)
-    part.target = {"avx2", 1};
+    part.target = {"avx2"};
   EXPECT_EQ(weft::verify(*parts), absl::OkStatus());
   EXPECT_EQ((*parts)[0].mesh.pipelineRanks(), 2);
   EXPECT_EQ((*parts)[0].programs[0].inputs.size(), 1u);

@@ -21,7 +21,7 @@ std::vector<Executable> compile(const Job &job) {
     return {};
   }
   CompileOptions options;
-  options.target = {std::string(cpu::name(cpu::supportedInstructionSets().front())), 1};
+  options.target = {std::string(cpu::name(cpu::supportedInstructionSets().front()))};
   absl::StatusOr<Compiled> compiled = compileJob(loaded->config, loaded->resolvedYaml(), options);
   if (!compiled.ok()) {
     ADD_FAILURE() << job.name << ": " << compiled.status();

@@ -41,7 +41,7 @@ TEST(ModelFlops, CountsMatricesAndAttention) {
 }
 
 TEST(ModelFlops, ThePeakOfThisMachineIsMeasured) {
-  absl::StatusOr<std::unique_ptr<Device>> device = openCpuDevice("avx2", 1);
+  absl::StatusOr<std::unique_ptr<Device>> device = openCpuDevice("avx2", std::make_shared<ThreadPool>(1));
   ASSERT_EQ(device.status(), absl::OkStatus());
   absl::StatusOr<double> peak = measurePeakFlops(**device, PrecisionRecipe::Fp32);
   ASSERT_EQ(peak.status(), absl::OkStatus());
@@ -56,7 +56,7 @@ TEST(ModelFlops, ThePeakOfThisMachineIsMeasured) {
 }
 
 TEST(ModelFlops, TheMemoryOfThisMachineIsMeasured) {
-  absl::StatusOr<std::unique_ptr<Device>> device = openCpuDevice("avx2", 1);
+  absl::StatusOr<std::unique_ptr<Device>> device = openCpuDevice("avx2", std::make_shared<ThreadPool>(1));
   ASSERT_EQ(device.status(), absl::OkStatus());
   absl::StatusOr<double> bandwidth = measureMemoryBandwidth(**device);
   ASSERT_EQ(bandwidth.status(), absl::OkStatus());

@@ -17,12 +17,14 @@
 namespace weft {
 namespace {
 
+std::shared_ptr<ThreadPool> pool() { return std::make_shared<ThreadPool>(2); }
+
 using testing::meshWith;
 using testing::onEachRank;
 
 TEST(RunOnRanks, EachRankHasItsOwnMemoryOfThePlannedSize) {
   std::vector<const std::byte *> places(4);
-  EXPECT_EQ(runOnRanks(testing::shardedParts(meshWith({{"d0", 2}, {"t0", 2}})), 1,
+  EXPECT_EQ(runOnRanks(testing::shardedParts(meshWith({{"d0", 2}, {"t0", 2}})), pool(),
                        [&](Executor &executor, Communicator &communicator) {
                          places[static_cast<size_t>(communicator.rank())] = executor.variable(0).bytes.data();
                          EXPECT_EQ(executor.allocatedBytes(), executor.executable().memory.arenaBytes());
@@ -36,7 +38,7 @@ TEST(RunOnRanks, EachRankHasItsOwnMemoryOfThePlannedSize) {
 /// Two parts of one job, each on the ranks of its place along the pipeline.
 TEST(RunOnRanks, EachRankRunsItsPart) {
   std::vector<std::string> second(4);
-  EXPECT_EQ(runOnRanks(testing::shardedParts(meshWith({{"p0", 2}, {"d0", 2}})), 1,
+  EXPECT_EQ(runOnRanks(testing::shardedParts(meshWith({{"p0", 2}, {"d0", 2}})), pool(),
                        [&](Executor &executor, Communicator &communicator) {
                          second[static_cast<size_t>(communicator.rank())] =
                              executor.executable().variables[1].name;
@@ -49,7 +51,7 @@ TEST(RunOnRanks, EachRankRunsItsPart) {
 TEST(RunOnRanks, TheFirstFailureStopsAllAndIsTheOneTold) {
   for (int failing : {0, 3}) {
     absl::Status status = runOnRanks(
-        testing::shardedParts(meshWith({{"d0", 4}})), 1, [&](Executor &, Communicator &communicator) {
+        testing::shardedParts(meshWith({{"d0", 4}})), pool(), [&](Executor &, Communicator &communicator) {
           if (communicator.rank() == failing)
             return withExitCode(absl::DataLossError("a file is damaged"), ExitCode::Data);
           return communicator.barrier(); // which that rank never reaches
@@ -61,7 +63,7 @@ TEST(RunOnRanks, TheFirstFailureStopsAllAndIsTheOneTold) {
 
 TEST(RunOnRanks, ARankThatLeavesEarlyStopsThoseThatWaitForIt) {
   absl::Status status = runOnRanks(
-      testing::shardedParts(meshWith({{"d0", 2}})), 1, [&](Executor &, Communicator &communicator) {
+      testing::shardedParts(meshWith({{"d0", 2}})), pool(), [&](Executor &, Communicator &communicator) {
         return communicator.rank() == 1 ? absl::OkStatus() : communicator.barrier();
       });
   EXPECT_EQ(exitCodeOf(status), ExitCode::PeerLost);
@@ -69,7 +71,7 @@ TEST(RunOnRanks, ARankThatLeavesEarlyStopsThoseThatWaitForIt) {
 
 TEST(RunOnRanks, ARankThatDoesNotComeBackEndsWithTheProcess) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  EXPECT_EXIT(static_cast<void>(runOnRanks(testing::shardedParts(meshWith({{"d0", 3}})), 1,
+  EXPECT_EXIT(static_cast<void>(runOnRanks(testing::shardedParts(meshWith({{"d0", 3}})), pool(),
                                            [&](Executor &, Communicator &communicator) {
                                              communicator.setLimits({0.2, 0.2, 0.2});
                                              if (communicator.rank() == 0)
@@ -84,7 +86,7 @@ TEST(RunOnRanks, ARankThatDoesNotComeBackEndsWithTheProcess) {
 TEST(RunOnRanks, AWrapperStandsBetweenEachRankAndItsGroup) {
   std::vector<int> wrapped;
   EXPECT_EQ(runOnRanks(
-                testing::shardedParts(meshWith({{"d0", 2}})), 1,
+                testing::shardedParts(meshWith({{"d0", 2}})), pool(),
                 [](Executor &, Communicator &communicator) { return communicator.barrier(); }, nullptr,
                 [&](std::unique_ptr<Communicator> communicator) {
                   wrapped.push_back(communicator->rank());
@@ -97,7 +99,7 @@ TEST(RunOnRanks, AWrapperStandsBetweenEachRankAndItsGroup) {
 TEST(RunOnRanks, AProgramForAnotherMachineIsRefused) {
   std::vector<Executable> parts = testing::shardedParts(meshWith({{"d0", 2}}));
   parts[0].target.instructionSet = "avx1024";
-  absl::Status status = runOnRanks(parts, 1, [](Executor &, Communicator &) { return absl::OkStatus(); });
+  absl::Status status = runOnRanks(parts, pool(), [](Executor &, Communicator &) { return absl::OkStatus(); });
   EXPECT_EQ(exitCodeOf(status), ExitCode::Config);
 }
 

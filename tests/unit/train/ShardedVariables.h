@@ -80,7 +80,7 @@ inline bool isHeld(const ShardedVariable &variable, int64_t pipelineRank, int64_
 inline Executable shardedPart(const Mesh &mesh, int64_t pipelineRank) {
   Executable executable;
   executable.weftVersion = "0.1.0";
-  executable.target = {"avx2", 1};
+  executable.target = {"avx2"};
   executable.mesh = mesh;
   uint64_t offset = 0;
   for (const ShardedVariable &sharded : shardedVariables()) {

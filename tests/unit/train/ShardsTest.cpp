@@ -24,6 +24,8 @@
 namespace weft {
 namespace {
 
+std::shared_ptr<ThreadPool> pool() { return std::make_shared<ThreadPool>(2); }
+
 using checkpoint::Checkpoint;
 using checkpoint::FaultySystem;
 using checkpoint::TestFolder;
@@ -36,7 +38,7 @@ constexpr uint64_t kSeed = 7;
 /// The bytes of each whole variable after initialization on one rank.
 std::vector<Bytes> wholeValues() {
   std::vector<Bytes> values;
-  absl::Status status = runOnRanks(testing::shardedParts({}), 1, [&](Executor &executor, Communicator &) {
+  absl::Status status = runOnRanks(testing::shardedParts({}), pool(), [&](Executor &executor, Communicator &) {
     initializeVariables(executor, kSeed);
     for (size_t i = 0; i < shardedVariables().size(); ++i)
       values.emplace_back(executor.variable(i).bytes.begin(), executor.variable(i).bytes.end());
@@ -81,7 +83,7 @@ absl::Status saveOnRanks(Communicator &communicator, const std::string &checkpoi
 
 /// Saves step 3 of these variables from all ranks of a mesh.
 absl::Status saveFrom(const Mesh &mesh, const std::string &checkpoints) {
-  return runOnRanks(testing::shardedParts(mesh), 1, [&](Executor &executor, Communicator &communicator) {
+  return runOnRanks(testing::shardedParts(mesh), pool(), [&](Executor &executor, Communicator &communicator) {
     initializeVariables(executor, kSeed, communicator.rank());
     checkpoint::CheckpointState state;
     state.step = 3;
@@ -92,7 +94,7 @@ absl::Status saveFrom(const Mesh &mesh, const std::string &checkpoints) {
 TEST(Shards, FirstValuesAreThoseOfTheWholeTensor) {
   const std::vector<Bytes> whole = wholeValues();
   for (const Mesh &mesh : testing::shardingMeshes())
-    EXPECT_EQ(runOnRanks(testing::shardedParts(mesh), 1,
+    EXPECT_EQ(runOnRanks(testing::shardedParts(mesh), pool(),
                          [&](Executor &executor, Communicator &communicator) {
                            initializeVariables(executor, kSeed, communicator.rank());
                            return checkParts(executor, communicator.rank(), whole);
@@ -109,10 +111,10 @@ TEST(Shards, AnyMeshGoesOnFromWhatAnyOtherSaved) {
     ASSERT_EQ(saved.status(), absl::OkStatus());
     EXPECT_TRUE(saved->verify().empty());
     for (const Mesh &loading : testing::shardingMeshes())
-      EXPECT_EQ(runOnRanks(testing::shardedParts(loading), 1,
+      EXPECT_EQ(runOnRanks(testing::shardedParts(loading), pool(),
                            [&](Executor &executor, Communicator &communicator) {
                              absl::Status status =
-                                 restoreVariables(executor, *saved, false, communicator.rank()).status();
+                                 restoreVariables(executor, *saved, false, communicator.rank(), *pool()).status();
                              return status.ok() ? checkParts(executor, communicator.rank(), whole) : status;
                            }),
                 absl::OkStatus())
@@ -173,8 +175,8 @@ TEST(Shards, AnotherModelIsRefusedWithTheDifferences) {
   absl::StatusOr<Checkpoint> saved = checkpoint::openCheckpoint(folder / "step-3");
   std::vector<Executable> other = testing::shardedParts(testing::meshWith({{"t0", 2}}));
   other[0].variables[0].placement.globalShape[0] = 14; // two parts of 7, as 13 has
-  absl::Status restored = runOnRanks(other, 1, [&](Executor &executor, Communicator &communicator) {
-    return restoreVariables(executor, *saved, true, communicator.rank()).status();
+  absl::Status restored = runOnRanks(other, pool(), [&](Executor &executor, Communicator &communicator) {
+    return restoreVariables(executor, *saved, true, communicator.rank(), *pool()).status();
   });
   for (const absl::Status &status : {restored, checkSaved(other, *saved)}) {
     EXPECT_EQ(exitCodeOf(status), ExitCode::Checkpoint);
@@ -311,7 +313,7 @@ TEST(ParameterNorms, AreThoseOfTheWholeParametersOnEveryMesh) {
   std::vector<std::pair<std::string, double>> expected;
   for (const Mesh &mesh : testing::shardingMeshes()) {
     absl::Status status =
-        runOnRanks(testing::shardedParts(mesh), 1, [&](Executor &executor, Communicator &communicator) {
+        runOnRanks(testing::shardedParts(mesh), pool(), [&](Executor &executor, Communicator &communicator) {
           initializeVariables(executor, kSeed, communicator.rank());
           ParameterNorms norms(executor, communicator);
           showGradient(norms, executor);
