@@ -1,4 +1,5 @@
 // The contract of Device.h, for every device: a new device adds a line to kDevices.
+#include "kernels/common/Waiting.h"
 #include "tests/unit/device/TestKernels.h"
 
 #include <gtest/gtest.h>
@@ -198,7 +199,8 @@ public:
       const int now = ++computing;
       for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {
       }
-      std::this_thread::yield();
+      for (int i = 0; i < 500; ++i)
+        relax();
       --computing;
     });
   }
@@ -249,7 +251,6 @@ TEST(CpuDevice, NamesItself) {
   std::unique_ptr<Device> device = createTestDevice(2);
   EXPECT_EQ(device->name(), "cpu");
   EXPECT_EQ(device->instructionSet(), "test");
-  EXPECT_EQ(device->threads(), 2);
 }
 
 } // namespace

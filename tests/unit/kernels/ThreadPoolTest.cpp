@@ -1,5 +1,6 @@
 #include "kernels/common/ComputePlace.h"
 #include "kernels/common/ThreadPool.h"
+#include "kernels/common/Waiting.h"
 
 #include "gtest/gtest.h"
 
@@ -122,7 +123,8 @@ TEST(SharedPool, NoMoreThanItsSizeComputeAtOnce) {
           const int now = ++computing;
           for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {
           }
-          std::this_thread::yield();
+          for (int i = 0; i < 500; ++i)
+            relax();
           --computing;
         });
       }
@@ -180,7 +182,7 @@ TEST(SharedPool, APlaceThatIsGivenBackInTheMiddleOfAJobBringsHelp) {
   });
 }
 
-TEST(SharedPool, AHelperLeavesATileEarlyForARankThatWaits) {
+TEST(SharedPool, AHelperLeavesItsPlaceToARankThatWaits) {
   ThreadPool pool(2);
   std::atomic<bool> isHelped{false}, hasComputed{false};
   std::atomic<int> helped{0};
@@ -198,9 +200,10 @@ TEST(SharedPool, AHelperLeavesATileEarlyForARankThatWaits) {
       if (worker == 0)
         return awaitTrue(hasComputed);
       isHelped = true;
+      if (hasComputed)
+        return;
       ++helped;
-      if (!hasComputed)
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
     });
   });
   EXPECT_LT(helped, kTiles / 2);
