@@ -6,12 +6,14 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 peers=.cache/peers
 versions="$(sha256sum < "$0")"
+mkdir -p .cache
+exec 9> .cache/peers.lock
+flock 9 # whoever comes second waits, and finds it done
 if [[ -f $peers/complete && "$(cat "$peers/complete")" == "$versions" ]]; then
   exit 0
 fi
 echo "peers: installing PyTorch 2.15.0, transformers 5.24.0 and JAX 0.10.0 into $peers"
 rm -rf "$peers"
-mkdir -p .cache
 python3 -m venv "$peers"
 pip="$peers/bin/pip --quiet --disable-pip-version-check"
 $pip install setuptools==80.9.0 numpy==2.4.6 transformers==5.24.0 safetensors==0.8.0 pyyaml==6.0.4 typing-extensions sympy networkx jinja2 filelock fsspec

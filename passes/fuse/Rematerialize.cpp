@@ -14,9 +14,11 @@
 #include "passes/fuse/Fuse.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
 #include <optional>
+#include <vector>
 
 using namespace mlir;
 
@@ -38,13 +40,23 @@ public:
   }
 
   Rematerialized run() {
+    measure();
     Rematerialized result;
     Peak peak = findPeak();
     const int64_t before = peak.bytes;
-    while (std::optional<Candidate> best = findBest(peak)) {
-      repeat(*best);
-      ++result.launches;
-      peak = findPeak();
+    for (SmallVector<Candidate> found = candidatesAt(peak); !found.empty(); found = candidatesAt(peak)) {
+      const int64_t place = peak.place;
+      for (const Candidate &candidate : found) {
+        // What was computed again meanwhile may be what this one is computed from.
+        std::optional<Candidate> still = candidateOf(candidate.value, peak);
+        if (!still)
+          continue;
+        repeat(*still);
+        ++result.launches;
+        peak = findPeak();
+        if (peak.place != place)
+          break;
+      }
     }
     result.bytes = before - peak.bytes;
     return result;
@@ -68,41 +80,42 @@ private:
     return last;
   }
 
-  /// The first place where the most bytes of results live at once.
-  Peak findPeak() const {
-    std::vector<int64_t> change(static_cast<size_t>(count) + 1);
+  /// Bytes of results that live at each place.
+  void measure() {
+    live.assign(static_cast<size_t>(count) + 1, 0);
     for (auto launch : block.getOps<sched::LaunchOp>())
       for (Value result : launch.getResults()) {
-        change[static_cast<size_t>(places.lookup(launch))] += bytesOf(result);
-        change[static_cast<size_t>(lastRead(result)) + 1] -= bytesOf(result);
+        live[static_cast<size_t>(places.lookup(launch))] += bytesOf(result);
+        live[static_cast<size_t>(lastRead(result)) + 1] -= bytesOf(result);
       }
-    Peak peak;
-    int64_t live = 0;
-    for (size_t place = 0; place < change.size(); ++place) {
-      live += change[place];
-      if (live > peak.bytes)
-        peak = {static_cast<int64_t>(place), live};
-    }
-    return peak;
+    for (size_t place = 1; place < live.size(); ++place)
+      live[place] += live[place - 1];
   }
 
-  std::optional<Candidate> findBest(const Peak &peak) const {
-    std::optional<Candidate> best;
+  /// The first place where the most bytes of results live at once.
+  Peak findPeak() const {
+    const auto most = std::max_element(live.begin(), live.end());
+    return {most - live.begin(), *most};
+  }
+
+  /// The largest first, of equal ones in the order of the block.
+  SmallVector<Candidate> candidatesAt(const Peak &peak) const {
+    SmallVector<Candidate> found;
     for (auto launch : block.getOps<sched::LaunchOp>()) {
       if (places.lookup(launch) >= peak.place)
         break;
-      if (!llvm::is_contained(kCheapKernels, launch.getKernel()))
-        continue;
-      for (OpResult result : launch->getResults())
-        if (std::optional<Candidate> found = candidateOf(launch, result, peak);
-            found && (!best || bytesOf(found->value) > bytesOf(best->value)))
-          best = found;
+      if (llvm::is_contained(kCheapKernels, launch.getKernel()))
+        for (OpResult result : launch->getResults())
+          if (std::optional<Candidate> candidate = candidateOf(result, peak))
+            found.push_back(*candidate);
     }
-    return best;
+    llvm::stable_sort(
+        found, [](const Candidate &a, const Candidate &b) { return bytesOf(a.value) > bytesOf(b.value); });
+    return found;
   }
 
-  std::optional<Candidate> candidateOf(sched::LaunchOp launch, OpResult result, const Peak &peak) const {
-    Operation *next = nullptr;
+  std::optional<Candidate> candidateOf(OpResult result, const Peak &peak) const {
+    Operation *launch = result.getOwner(), *next = nullptr;
     for (Operation *user : result.getUsers()) {
       const int64_t place = places.lookup(user);
       if (isa<sched::ViewOp>(user) ? lastRead(user->getResult(0)) >= peak.place : place == peak.place)
@@ -129,16 +142,23 @@ private:
   void repeat(const Candidate &candidate) {
     OpBuilder builder(candidate.next);
     Operation *again = builder.clone(*candidate.value.getOwner());
-    places[again] = places.lookup(candidate.next);
+    const int64_t place = places.lookup(candidate.next);
+    places[again] = place;
     OpResult copy = again->getResult(candidate.value.getResultNumber());
     Value value = candidate.value;
     value.replaceUsesWithIf(copy, [&](OpOperand &use) {
-      return use.getOwner() != again && places.lookup(use.getOwner()) >= places.lookup(candidate.next);
+      return use.getOwner() != again && places.lookup(use.getOwner()) >= place;
     });
+    for (int64_t gap = lastRead(value) + 1; gap < place; ++gap)
+      live[static_cast<size_t>(gap)] -= bytesOf(value);
+    for (Value other : again->getResults())
+      if (other != copy)
+        live[static_cast<size_t>(place)] += bytesOf(other);
   }
 
   Block &block;
   llvm::DenseMap<Operation *, int64_t> places;
+  std::vector<int64_t> live;
   int64_t count = 0;
 };
 

@@ -172,7 +172,8 @@ private:
   }
 
   /// What float32 alone, without a mesh, does to these steps, which start from `start` up to a rounding.
-  absl::StatusOr<double> errorOfOneDevice(const MeshCase &item, Start start, const Trajectory &reference) {
+  absl::StatusOr<double> errorOfOneDevice(const MeshCase &item, const Start &start,
+                                          const Trajectory &reference) {
     Config config = item.config;
     config.train.microBatch *= config.parallel.dataRanks();
     config.parallel = ParallelConfig();
@@ -182,11 +183,13 @@ private:
       return absl::InternalError("cannot be compiled for one device: ");
     double error = 0;
     for (int rounding = 0; rounding < kRoundings; ++rounding) {
-      absl::StatusOr<Trajectory> ran = executeSteps(*levels->planned, start, false);
+      Start nudged = start;
+      if (rounding > 0)
+        nudge(nudged.variables, static_cast<uint64_t>(rounding));
+      absl::StatusOr<Trajectory> ran = executeSteps(*levels->planned, nudged, false);
       if (!ran.ok())
         return ran.status();
       error = std::max(error, worstDifference(reference, *ran).error);
-      nudge(start.variables, rounding);
     }
     return error;
   }
