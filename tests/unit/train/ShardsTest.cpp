@@ -28,7 +28,6 @@ std::shared_ptr<ThreadPool> pool() { return std::make_shared<ThreadPool>(2); }
 
 using checkpoint::Checkpoint;
 using checkpoint::FaultySystem;
-using checkpoint::TestFolder;
 using ::testing::HasSubstr;
 using testing::shardedVariables;
 using Bytes = std::vector<std::byte>;
