@@ -1,9 +1,9 @@
 //===- ComputePlace.h - A thread's place among those that compute ---------===//
 //
-// The ranks of a process share one pool, and each runs its kernels on a thread of its own. Such a thread has a
-// place of the pool while it computes. It keeps the place from one kernel to the next, and gives it back when
-// it waits for another rank, a message or work: then another rank computes, or a worker helps one. A thread
-// that waits for others while it has a place could be what they wait for, so none does.
+// The ranks of a process share one pool, and each runs its kernels on a thread of its own. Such a thread has
+// a place of the pool while it computes. It keeps the place from one kernel to the next, and gives it back
+// when it waits for another rank, a message or work: then another rank computes, or a worker helps one. A
+// thread that waits for others while it has a place could be what they wait for, so none does.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_KERNELS_COMMON_COMPUTEPLACE_H

@@ -1,7 +1,7 @@
 //===- IndexSet.h - A set of small numbers that threads change together ---===//
 //
-// Every operation is one step in the single order of all of them: a thread that changes one set and then reads
-// another, and a thread that does the reverse, cannot both miss each other.
+// Every operation is one step in the single order of all of them: a thread that changes one set and then
+// reads another, and a thread that does the reverse, cannot both miss each other.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_KERNELS_COMMON_INDEXSET_H

@@ -50,7 +50,8 @@ public:
   }
 
   enum class Entry : uint8_t { Refused, Entered, EnteredLast };
-  /// By a helper. Refused when the job is closed or has a helper for each share; whoever enters last fills it.
+  /// By a helper. Refused when the job is closed or has a helper for each share; whoever enters last fills
+  /// it.
   Entry enter() {
     uint64_t seen = entrance.load();
     while ((seen & kOpen) != 0 && (seen & kHelpers) < seen >> kLimitShift)
@@ -103,8 +104,9 @@ private:
 } // namespace
 
 struct ThreadPool::State {
-  explicit State(int threads) : size(threads), places(threads), jobs(static_cast<size_t>(threads)),
-                                beds(static_cast<size_t>(threads)) {
+  explicit State(int threads)
+      : size(threads), places(threads), jobs(static_cast<size_t>(threads)),
+        beds(static_cast<size_t>(threads)) {
     for (Job &job : jobs)
       job.reserve(threads);
   }
@@ -202,8 +204,7 @@ struct ThreadPool::State {
   }
 };
 
-ThreadPool::ThreadPool(int threads)
-    : state(std::make_unique<State>(std::clamp(threads, 1, kMostThreads))) {
+ThreadPool::ThreadPool(int threads) : state(std::make_unique<State>(std::clamp(threads, 1, kMostThreads))) {
   try {
     for (int worker = 1; worker < state->size; ++worker)
       state->workers.emplace_back([this, worker] { state->work(worker); });

@@ -1,8 +1,8 @@
 //===- CpuDevice.h - The device `cpu` -------------------------------------===//
 //
-// Streams are threads, whose kernels run on the pool that all devices of a process share; memory is anonymous,
-// in huge pages where the system grants them. Which kernels there are is the caller's: OpenDevice.h passes
-// those of kernels/cpu.
+// Streams are threads, whose kernels run on the pool that all devices of a process share; memory is
+// anonymous, in huge pages where the system grants them. Which kernels there are is the caller's:
+// OpenDevice.h passes those of kernels/cpu.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_DEVICE_CPUDEVICE_H

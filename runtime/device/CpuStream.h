@@ -1,7 +1,7 @@
 //===- CpuStream.h - Streams and events of the CPU ------------------------===//
 //
-// A stream is a thread that takes items from a ring of fixed capacity. It computes in a place of the pool that
-// all streams share, and has none while it waits. Internal to runtime/device.
+// A stream is a thread that takes items from a ring of fixed capacity. It computes in a place of the pool
+// that all streams share, and has none while it waits. Internal to runtime/device.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_RUNTIME_DEVICE_CPUSTREAM_H

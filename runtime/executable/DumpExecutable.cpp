@@ -28,9 +28,8 @@ public:
 
   std::string dumpCommon() {
     absl::StrAppend(&out, "executable of weft ", executable.weftVersion, " for ",
-                    executable.target.instructionSet, "\n",
-                    "config ", executable.config.str().size(), " bytes, tokenizer ",
-                    executable.tokenizer.str().size(), " bytes\n");
+                    executable.target.instructionSet, "\n", "config ", executable.config.str().size(),
+                    " bytes, tokenizer ", executable.tokenizer.str().size(), " bytes\n");
     dumpObject();
     dumpMesh();
     return std::move(out);

@@ -221,10 +221,9 @@ void buildStructure(FlatBufferBuilder &builder, const std::vector<Executable> &p
     const format::Blob bytes = blobs.add(common.object.bytes.str());
     object = format::CreateObject(builder, builder.CreateString(common.object.target), &bytes);
   }
-  builder.Finish(format::CreateExecutable(builder, version, instructionSet, &config,
-                                          &tokenizer, first.bases, first.rows, first.variables, first.kernels,
-                                          first.locations, first.programs, axes, roles, furtherParts,
-                                          first.caches, object));
+  builder.Finish(format::CreateExecutable(builder, version, instructionSet, &config, &tokenizer, first.bases,
+                                          first.rows, first.variables, first.kernels, first.locations,
+                                          first.programs, axes, roles, furtherParts, first.caches, object));
 }
 
 constexpr uint64_t kTable =

@@ -103,12 +103,11 @@ std::string describeRanks(const ParallelConfig &parallel) {
 std::string bannerLine(const Config &config, const std::vector<Executable> &parts, int threads,
                        bool areSeparate) {
   const Target &target = parts.front().target;
-  return absl::StrFormat("weft %s   %s %s parameters   %s   %s   %s, %d thread%s%s", WEFT_VERSION,
-                         config.model.program.empty() ? traitsOf(config.model.family).name
-                                                      : config.model.program,
-                         countText(parameterCount(parts)), describeRanks(config.parallel),
-                         recipeText(config.precision.recipe), target.instructionSet, threads,
-                         threads == 1 ? "" : "s", areSeparate ? " each" : "");
+  return absl::StrFormat(
+      "weft %s   %s %s parameters   %s   %s   %s, %d thread%s%s", WEFT_VERSION,
+      config.model.program.empty() ? traitsOf(config.model.family).name : config.model.program,
+      countText(parameterCount(parts)), describeRanks(config.parallel), recipeText(config.precision.recipe),
+      target.instructionSet, threads, threads == 1 ? "" : "s", areSeparate ? " each" : "");
 }
 
 std::string peakText(const std::vector<Executable> &parts) {

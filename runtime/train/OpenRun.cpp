@@ -59,7 +59,8 @@ absl::Status runOpened(OpenedRun &run, const JobProcesses &processes, const Rank
   return runOnRanks(
       std::move(run.parts), *pool,
       [&](Executor &executor, Communicator &communicator) {
-        absl::Status status = restoreVariables(executor, *run.checkpoint, true, communicator.rank(), **pool).status();
+        absl::Status status =
+            restoreVariables(executor, *run.checkpoint, true, communicator.rank(), **pool).status();
         return status.ok() ? body(executor, communicator) : withExitCode(status, ExitCode::Checkpoint);
       },
       processes.communicator());

@@ -112,7 +112,8 @@ absl::Status runOnProcess(std::vector<Executable> parts, std::shared_ptr<ThreadP
                           const RankBody &body, Communicator &process) {
   Executable executable = partOf(parts, process.rank());
   parts.clear();
-  absl::StatusOr<std::unique_ptr<Device>> device = openCpuDevice(executable.target.instructionSet, std::move(pool));
+  absl::StatusOr<std::unique_ptr<Device>> device =
+      openCpuDevice(executable.target.instructionSet, std::move(pool));
   if (!device.ok())
     return withExitCode(device.status(), ExitCode::Config);
   return runRank(std::move(executable), **device, process, [&](Executor &executor, Communicator &world) {
@@ -130,8 +131,8 @@ bool isEndOfAll(const absl::Status &status) {
   return code == ExitCode::Stopped || code == ExitCode::NonFinite;
 }
 
-absl::Status runOnRanks(std::vector<Executable> parts, std::shared_ptr<ThreadPool> pool,
-                        const RankBody &body, Communicator *process, const CommunicatorWrapper &wrap) {
+absl::Status runOnRanks(std::vector<Executable> parts, std::shared_ptr<ThreadPool> pool, const RankBody &body,
+                        Communicator *process, const CommunicatorWrapper &wrap) {
   if (process != nullptr)
     return runOnProcess(std::move(parts), std::move(pool), body, *process);
   const size_t count = static_cast<size_t>(parts.front().mesh.ranks());

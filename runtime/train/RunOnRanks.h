@@ -31,8 +31,7 @@ inline constexpr double kSecondsToReturn = 5;
 /// Calls `body` once for each rank of the job's mesh, with its part; all of them compute on `pool`. Returns
 /// when all have returned. With the communicator of a process, that is the one rank whose end it is.
 /// A part that does not run here has the exit code of the config.
-absl::Status runOnRanks(std::vector<Executable> parts, std::shared_ptr<ThreadPool> pool,
-                        const RankBody &body,
+absl::Status runOnRanks(std::vector<Executable> parts, std::shared_ptr<ThreadPool> pool, const RankBody &body,
                         Communicator *process = nullptr, const CommunicatorWrapper &wrap = nullptr);
 
 /// Whether all ranks end so after the same step, each by itself: nobody has to be told.

@@ -43,20 +43,13 @@ namespace weft {
 namespace {
 
 /// Keys that the trainer reads and the compiler does not: an executable may be run with others.
-constexpr absl::string_view kRuntimeKeys[] = {"checkpoint.",
-                                              "eval.",
-                                              "metrics.",
-                                              "generate.",
-                                              "launch.timeout.",
-                                              "train.dump.",
-                                              "train.spike.",
-                                              "train.on_nonfinite",
-                                              "data.train[",
-                                              "data.stages[",
-                                              "launch.ranks",
-                                              "launch.threads",
-                                              "launch.comm",
-                                              "launch.check_collectives"};
+constexpr absl::string_view kRuntimeKeys[] = {"checkpoint.",     "eval.",
+                                              "metrics.",        "generate.",
+                                              "launch.timeout.", "train.dump.",
+                                              "train.spike.",    "train.on_nonfinite",
+                                              "data.train[",     "data.stages[",
+                                              "launch.ranks",    "launch.threads",
+                                              "launch.comm",     "launch.check_collectives"};
 /// One among these that the compiler reads: the memory plan has room for a snapshot, or has not.
 constexpr absl::string_view kSnapshotKey = "checkpoint.asynchronous";
 
@@ -221,7 +214,8 @@ absl::StatusOr<MachineRates> measureMachine(const Job &job, bool profile, JobPro
 absl::StatusOr<Progress> loadState(const Job &job, Executor &executor, int rank, RunLog &log) {
   if (!job.resume) {
     initializeVariables(executor, static_cast<uint64_t>(job.loaded.config.train.seed), rank);
-    if (absl::Status status = job.weights ? job.weights->restore(executor, rank, *job.pool) : absl::OkStatus();
+    if (absl::Status status =
+            job.weights ? job.weights->restore(executor, rank, *job.pool) : absl::OkStatus();
         !status.ok())
       return status;
     return Progress();

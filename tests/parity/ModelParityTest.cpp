@@ -207,7 +207,8 @@ protected:
         compileJob(loaded.config, loaded.resolvedYaml(), {{std::string(cpu::name(set)), 2}, "", ""});
     ASSERT_TRUE(job.ok()) << job.status();
     compiled = *std::move(job);
-    auto opened = openCpuDevice(compiled.parts.front().target.instructionSet, std::make_shared<ThreadPool>(2));
+    auto opened =
+        openCpuDevice(compiled.parts.front().target.instructionSet, std::make_shared<ThreadPool>(2));
     ASSERT_TRUE(opened.ok()) << opened.status();
     device = *std::move(opened);
     auto created = Executor::create(compiled.parts.front(), *device);

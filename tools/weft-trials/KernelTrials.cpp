@@ -70,7 +70,8 @@ public:
 
   absl::Status openDevices(const std::string &instructionSet) {
     for (int threads : kThreads) {
-      absl::StatusOr<std::unique_ptr<Device>> device = openCpuDevice(instructionSet, std::make_shared<ThreadPool>(threads));
+      absl::StatusOr<std::unique_ptr<Device>> device =
+          openCpuDevice(instructionSet, std::make_shared<ThreadPool>(threads));
       if (!device.ok())
         return device.status();
       devices.push_back(*std::move(device));

@@ -38,8 +38,7 @@ std::vector<Finding> measureProducts() {
   absl::StatusOr<std::shared_ptr<ThreadPool>> pool = openThreadPool(threads);
   if (!pool.ok())
     return {notMeasured("products", pool.status())};
-  absl::StatusOr<std::unique_ptr<Device>> device =
-      openCpuDevice(std::string(cpu::name(sets.back())), *pool);
+  absl::StatusOr<std::unique_ptr<Device>> device = openCpuDevice(std::string(cpu::name(sets.back())), *pool);
   if (!device.ok())
     return {notMeasured("products", device.status())};
   std::vector<Finding> findings = {{"products", "threads", absl::StrCat(threads), Presence::Found, "", ""}};

@@ -287,8 +287,8 @@ protected:
     EXPECT_TRUE(checkpoint.ok()) << checkpoint.status();
     std::vector<float> values(static_cast<size_t>(slice.elements()));
     ThreadPool pool(threads);
-    absl::StatusOr<int64_t> bytes = checkpoint->readSlices(
-        {{"w", slice, slice.size, std::as_writable_bytes(std::span(values))}}, pool);
+    absl::StatusOr<int64_t> bytes =
+        checkpoint->readSlices({{"w", slice, slice.size, std::as_writable_bytes(std::span(values))}}, pool);
     EXPECT_TRUE(bytes.ok()) << bytes.status();
     for (int64_t i = 0; i < slice.elements(); ++i) {
       const int64_t row = slice.offset[0] + i / slice.size[1], column = slice.offset[1] + i % slice.size[1];

@@ -65,7 +65,8 @@ TEST(Allocation, StepsThatAreTimedAllocateNothing) {
 
 TEST(Allocation, StepsWithGeneratedKernelsAllocateNothing) {
   Executable executable = sampleGenerated(objectBytes("kernels"), 4 * kGeneratedTile);
-  std::unique_ptr<Device> device = *openCpuDevice(executable.target.instructionSet, std::make_shared<ThreadPool>(2));
+  std::unique_ptr<Device> device =
+      *openCpuDevice(executable.target.instructionSet, std::make_shared<ThreadPool>(2));
   std::unique_ptr<Executor> executor = *Executor::create(std::move(executable), *device);
   ProgramHandle step = *executor->program("step");
   int64_t before = allocations.load();

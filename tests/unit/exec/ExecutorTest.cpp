@@ -231,10 +231,9 @@ TEST_F(ExecutorTest, UnknownNamesAreAnsweredWithTheKnownOnes) {
 TEST_F(ExecutorTest, AnotherTargetIsRefused) {
   Executable executable = sampleExecutable();
   executable.target = {"avx512"};
-  EXPECT_EQ(
-      refusal(executable).message(),
-      "the executable is for avx512, device cpu is test. Compile it here: weft "
-      "compile RUN.yaml -o RUN.weft");
+  EXPECT_EQ(refusal(executable).message(),
+            "the executable is for avx512, device cpu is test. Compile it here: weft "
+            "compile RUN.yaml -o RUN.weft");
 }
 
 TEST_F(ExecutorTest, WhatDoesNotVerifyIsRefused) {

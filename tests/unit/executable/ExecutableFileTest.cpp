@@ -284,8 +284,7 @@ TEST(ExecutableFile, BlobsThatShareTheirBytesCannotGrowInMemory) {
 TEST(ExecutableFile, WhatCannotRunIsNotWritten) {
   Executable executable = sampleExecutable();
   executable.target.instructionSet.clear();
-  EXPECT_EQ(serializeExecutables({executable}).status().message(),
-            "target: no instruction set is named");
+  EXPECT_EQ(serializeExecutables({executable}).status().message(), "target: no instruction set is named");
 }
 
 TEST(ExecutableFile, AVersionMustFitTheHeader) {

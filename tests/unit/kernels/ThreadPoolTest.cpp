@@ -1,5 +1,5 @@
-#include "kernels/common/ComputePlace.h"
 #include "kernels/common/ThreadPool.h"
+#include "kernels/common/ComputePlace.h"
 #include "kernels/common/Waiting.h"
 
 #include "gtest/gtest.h"
@@ -96,7 +96,8 @@ TEST(SharedPool, RunsTheJobsOfManyRanksAtTheSameTime) {
       std::vector<int64_t> sums(200, 0); // unsynchronized, as above
       for (int job = 0; job < 300; ++job) {
         place.takeTurn();
-        pool.forEachTile(1 + (rank + job) % 200, [&](int64_t tile, int) { ++sums[static_cast<size_t>(tile)]; });
+        pool.forEachTile(1 + (rank + job) % 200,
+                         [&](int64_t tile, int) { ++sums[static_cast<size_t>(tile)]; });
         if (job % 7 == rank % 7)
           place.giveBack();
       }

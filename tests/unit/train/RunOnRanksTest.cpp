@@ -99,7 +99,8 @@ TEST(RunOnRanks, AWrapperStandsBetweenEachRankAndItsGroup) {
 TEST(RunOnRanks, AProgramForAnotherMachineIsRefused) {
   std::vector<Executable> parts = testing::shardedParts(meshWith({{"d0", 2}}));
   parts[0].target.instructionSet = "avx1024";
-  absl::Status status = runOnRanks(parts, pool(), [](Executor &, Communicator &) { return absl::OkStatus(); });
+  absl::Status status =
+      runOnRanks(parts, pool(), [](Executor &, Communicator &) { return absl::OkStatus(); });
   EXPECT_EQ(exitCodeOf(status), ExitCode::Config);
 }
 

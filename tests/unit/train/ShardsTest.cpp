@@ -37,12 +37,13 @@ constexpr uint64_t kSeed = 7;
 /// The bytes of each whole variable after initialization on one rank.
 std::vector<Bytes> wholeValues() {
   std::vector<Bytes> values;
-  absl::Status status = runOnRanks(testing::shardedParts({}), pool(), [&](Executor &executor, Communicator &) {
-    initializeVariables(executor, kSeed);
-    for (size_t i = 0; i < shardedVariables().size(); ++i)
-      values.emplace_back(executor.variable(i).bytes.begin(), executor.variable(i).bytes.end());
-    return absl::OkStatus();
-  });
+  absl::Status status =
+      runOnRanks(testing::shardedParts({}), pool(), [&](Executor &executor, Communicator &) {
+        initializeVariables(executor, kSeed);
+        for (size_t i = 0; i < shardedVariables().size(); ++i)
+          values.emplace_back(executor.variable(i).bytes.begin(), executor.variable(i).bytes.end());
+        return absl::OkStatus();
+      });
   EXPECT_EQ(status, absl::OkStatus());
   return values;
 }
@@ -110,13 +111,14 @@ TEST(Shards, AnyMeshGoesOnFromWhatAnyOtherSaved) {
     ASSERT_EQ(saved.status(), absl::OkStatus());
     EXPECT_TRUE(saved->verify().empty());
     for (const Mesh &loading : testing::shardingMeshes())
-      EXPECT_EQ(runOnRanks(testing::shardedParts(loading), pool(),
-                           [&](Executor &executor, Communicator &communicator) {
-                             absl::Status status =
-                                 restoreVariables(executor, *saved, false, communicator.rank(), *pool()).status();
-                             return status.ok() ? checkParts(executor, communicator.rank(), whole) : status;
-                           }),
-                absl::OkStatus())
+      EXPECT_EQ(
+          runOnRanks(testing::shardedParts(loading), pool(),
+                     [&](Executor &executor, Communicator &communicator) {
+                       absl::Status status =
+                           restoreVariables(executor, *saved, false, communicator.rank(), *pool()).status();
+                       return status.ok() ? checkParts(executor, communicator.rank(), whole) : status;
+                     }),
+          absl::OkStatus())
           << "from " << printMesh(saving) << " to " << printMesh(loading);
   }
 }
