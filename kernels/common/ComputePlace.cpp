@@ -1,5 +1,6 @@
 #include "kernels/common/ComputePlace.h"
 
+#include "kernels/common/PlaceProcessors.h"
 #include "kernels/common/ThreadPool.h"
 
 namespace weft {
@@ -18,6 +19,8 @@ ComputePlace::ComputePlace(ThreadPool &pool) : pool(pool), outer(current) { curr
 ComputePlace::~ComputePlace() {
   giveBack();
   current = outer;
+  if (outer == nullptr)
+    PlaceProcessors::leave();
 }
 
 ComputePlace *ComputePlace::ofThisThread() { return current; }
@@ -30,7 +33,8 @@ void ComputePlace::giveBackOfThisThread() {
 void ComputePlace::take() {
   if (has())
     return;
-  place = pool.takePlace();
+  last = place = pool.takePlace(last);
+  pool.runInPlace(place);
   since = std::chrono::steady_clock::now();
 }
 

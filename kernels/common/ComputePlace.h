@@ -42,7 +42,7 @@ public:
 private:
   ThreadPool &pool;
   ComputePlace *const outer; ///< the thread's before this one
-  int place = -1;
+  int place = -1, last = -1;
   std::chrono::steady_clock::time_point since; ///< it has the place
 };
 

@@ -9,16 +9,16 @@ Places::Places(int count) {
     free.insert(place);
 }
 
-int Places::take() {
-  if (const int place = takeUnlessWanted(); place >= 0)
+int Places::take(int last) {
+  if (const int place = takeUnlessWanted(last); place >= 0)
     return place;
   std::unique_lock<std::mutex> lock(mutex);
   Waiter self;
-  (first == nullptr ? first : last->next) = &self;
-  last = &self;
+  (first == nullptr ? first : end->next) = &self;
+  end = &self;
   waiting.fetch_add(1);
   int place = -1;
-  const auto isMine = [&] { return first == &self && (place = free.takeLowest()) >= 0; };
+  const auto isMine = [&] { return first == &self && (place = takeFree(last)) >= 0; };
   if (!isMine()) {
     lock.unlock();
     for (int i = 0; i < 64 && !free.any(); ++i) // who only looks for tiles gives its place back at once

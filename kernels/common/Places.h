@@ -18,10 +18,10 @@ class Places {
 public:
   explicit Places(int count);
 
-  /// Blocks until there is one for the caller.
-  int take();
+  /// Blocks until there is one for the caller: the one that it had last (-1: none), if that is free.
+  int take(int last);
   /// One that is free while nobody waits; -1 when there is none.
-  int takeUnlessWanted() { return areWanted() ? -1 : free.takeLowest(); }
+  int takeUnlessWanted(int last) { return areWanted() ? -1 : takeFree(last); }
   void giveBack(int place);
 
   /// Whether somebody waits for one.
@@ -35,10 +35,12 @@ private:
     Waiter *next = nullptr;
   };
 
+  int takeFree(int last) { return last >= 0 && free.erase(last) ? last : free.takeLowest(); }
+
   IndexSet free;
   alignas(64) std::atomic<int> waiting{0};
   std::mutex mutex;
-  Waiter *first = nullptr, *last = nullptr; ///< of those that wait
+  Waiter *first = nullptr, *end = nullptr; ///< of those that wait
 };
 
 } // namespace weft

@@ -12,6 +12,7 @@
 
 #include "kernels/common/ComputePlace.h"
 #include "kernels/common/IndexSet.h"
+#include "kernels/common/PlaceProcessors.h"
 #include "kernels/common/Places.h"
 #include "kernels/common/Waiting.h"
 
@@ -105,7 +106,7 @@ private:
 
 struct ThreadPool::State {
   explicit State(int threads)
-      : size(threads), places(threads), jobs(static_cast<size_t>(threads)),
+      : size(threads), places(threads), processors(threads), jobs(static_cast<size_t>(threads)),
         beds(static_cast<size_t>(threads)) {
     for (Job &job : jobs)
       job.reserve(threads);
@@ -113,6 +114,7 @@ struct ThreadPool::State {
 
   const int size;
   Places places;
+  const PlaceProcessors processors;
   std::vector<Job> jobs; ///< by place
   IndexSet openJobs;     ///< that may have tiles left, and room for a helper
   IndexSet sleepers;     ///< workers that sleep, or are about to
@@ -159,8 +161,10 @@ struct ThreadPool::State {
   bool canHelp() const { return openJobs.any() && places.anyFree() && !places.areWanted(); }
 
   void work(int worker) {
+    int last = worker;
     while (!stopping.load()) {
-      if (const int place = places.takeUnlessWanted(); place >= 0) {
+      if (const int place = places.takeUnlessWanted(last); place >= 0) {
+        processors.run(last = place);
         while (spinUntil([&] { return mustLeave() || openJobs.any(); }) && !mustLeave())
           if (!help(worker))
             relax();
@@ -221,13 +225,13 @@ int ThreadPool::size() const { return state->size; }
 void ThreadPool::run(int64_t tiles, TileFunction function, const void *closure) {
   if (const ComputePlace *own = ComputePlace::ofThisThread(); own != nullptr && own->isOf(*this))
     return state->runTiles(own->index(), tiles, function, closure);
-  const int place = takePlace();
+  const int place = takePlace(-1);
   state->runTiles(place, tiles, function, closure);
   givePlaceBack(place);
 }
 
-int ThreadPool::takePlace() {
-  const int place = state->places.take();
+int ThreadPool::takePlace(int last) {
+  const int place = state->places.take(last);
   if (state->canHelp()) // more than one was free
     state->callWorkers(1);
   return place;
@@ -238,6 +242,8 @@ void ThreadPool::givePlaceBack(int place) {
   if (state->canHelp())
     state->callWorkers(1);
 }
+
+void ThreadPool::runInPlace(int place) const { state->processors.run(place); }
 
 bool ThreadPool::arePlacesWanted() const { return state->places.areWanted(); }
 

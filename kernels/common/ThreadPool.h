@@ -46,7 +46,8 @@ private:
   using TileFunction = void (*)(const void *closure, int64_t tile, int worker);
   void run(int64_t tiles, TileFunction function, const void *closure);
 
-  int takePlace();
+  int takePlace(int last);
+  void runInPlace(int place) const;
   void givePlaceBack(int place);
   bool arePlacesWanted() const;
 
