@@ -204,7 +204,7 @@ protected:
     cpu::InstructionSet set = cpu::supportedInstructionSets().back();
     ASSERT_EQ(cpu::useInstructionSet(set), absl::OkStatus());
     absl::StatusOr<Compiled> job =
-        compileJob(loaded.config, loaded.resolvedYaml(), {{std::string(cpu::name(set)), 2}, "", ""});
+        compileJob(loaded.config, loaded.resolvedYaml(), {{std::string(cpu::name(set))}, "", ""});
     ASSERT_TRUE(job.ok()) << job.status();
     compiled = *std::move(job);
     auto opened =

@@ -254,8 +254,7 @@ TEST(ExecutableFile, AStructureWhoseStringsShareTheirBytesCannotGrowInMemory) {
   auto location = builder.CreateString(std::string(10000, 'x'));
   auto locations =
       builder.CreateVector(std::vector<flatbuffers::Offset<flatbuffers::String>>(10000, location));
-  builder.Finish(
-      format::CreateExecutable(builder, version, set, 1, &nothing, &nothing, 0, 0, 0, 0, locations));
+  builder.Finish(format::CreateExecutable(builder, version, set, &nothing, &nothing, 0, 0, 0, 0, locations));
   EXPECT_EQ(parseExecutables(fileOf(builder), "a.weft").status().message(),
             "a.weft: parts of its structure overlap. Write it again: weft compile RUN.yaml -o a.weft");
 }
@@ -266,7 +265,7 @@ TEST(ExecutableFile, BlobsThatShareTheirBytesCannotGrowInMemory) {
   std::string contents(2000, 'x'); // behind the structure, as config and as tokenizer
   uint64_t checksum = XXH64(contents.data(), contents.size(), 0);
   format::Blob blob(1024, contents.size(), checksum);
-  builder.Finish(format::CreateExecutable(builder, version, set, 1, &blob, &blob));
+  builder.Finish(format::CreateExecutable(builder, version, set, &blob, &blob));
   std::string bytes = fileOf(builder);
   bytes.resize(1024);
   bytes += contents;
@@ -355,8 +354,8 @@ TEST(ExecutableFile, AMeshThatIsMuchLargerThanItsPartsCannotGrowInMemory) {
   auto roles = builder.CreateVector(std::vector<flatbuffers::Offset<format::Role>>{role});
   auto part = format::CreatePart(builder);
   auto parts = builder.CreateVector(std::vector<flatbuffers::Offset<format::Part>>(400, part));
-  builder.Finish(format::CreateExecutable(builder, version, set, 1, &nothing, &nothing, 0, 0, 0, 0, 0, 0, 0,
-                                          roles, parts));
+  builder.Finish(
+      format::CreateExecutable(builder, version, set, &nothing, &nothing, 0, 0, 0, 0, 0, 0, 0, roles, parts));
   EXPECT_EQ(parseExecutables(fileOf(builder), "a.weft").status().message(),
             "a.weft: its mesh is too large for 400 further parts. Write it again: weft compile RUN.yaml -o "
             "a.weft");

@@ -129,8 +129,7 @@ protected:
     cpu::InstructionSet set = cpu::supportedInstructionSets().back();
     EXPECT_EQ(cpu::useInstructionSet(set), absl::OkStatus());
     LoadedConfig loaded = load(recipe);
-    auto programs =
-        compileJob(loaded.config, loaded.resolvedYaml(), {{std::string(cpu::name(set)), 2}, "", ""});
+    auto programs = compileJob(loaded.config, loaded.resolvedYaml(), {{std::string(cpu::name(set))}, "", ""});
     EXPECT_TRUE(programs.ok()) << programs.status();
     job.device = *openCpuDevice(std::string(cpu::name(set)), std::make_shared<ThreadPool>(2));
     auto executor = Executor::create(programs->parts.front(), *job.device);
