@@ -76,6 +76,11 @@ struct AttentionShape {
   static absl::StatusOr<AttentionShape> backward(const KernelCall &call);
 };
 
+/// Of the gradient that the backward takes, and of those that it gives.
+struct GradientTypes {
+  DType output, query, key, value, sinks;
+};
+
 } // namespace weft::cpu
 
 #endif // WEFT_KERNELS_CPU_ATTENTIONSHAPE_H
