@@ -24,7 +24,7 @@ namespace {
 constexpr int64_t kMostRows = 1024;                 ///< of a block
 constexpr int64_t kUnitWords = 256, kUnitRows = 64; ///< of a unit of logits: 64 KiB of sums on the stack
 constexpr int64_t kOuter = 128, kInner = 128;       ///< a unit of dw: words, columns; of dx^T: columns, rows
-constexpr int64_t kGroupBytes = 8 << 20;            ///< of what is packed for a group of words
+constexpr int64_t kGroupBytes = 4 << 20;            ///< of what is packed for a group of words
 constexpr int64_t kDepthTiles = 16; ///< a pair of strips this deep stays in the first-level cache
 
 constexpr int64_t partsOf(int64_t size, int64_t part) { return (size + part - 1) / part; }
@@ -78,7 +78,8 @@ private:
     BFloat16 *gradientsRight; ///< words of a group, the depth, x rows
     float *xGradient;         ///< dx^T of the block, strips of rows one behind the other
     float *wGradient;         ///< dw, where several blocks add to it and the result cannot hold the sums
-    float *maximum, *sum, *total, *targetLogit; ///< by tile of the vocabulary and row of the block; no total where none is asked for
+    float *maximum, *sum, *total,
+        *targetLogit; ///< by tile of the vocabulary and row of the block; no total where none is asked for
     int64_t bytes;
 
     Scratches(const LinearCrossEntropyTiles &kernel, void *base) {
