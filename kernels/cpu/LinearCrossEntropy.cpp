@@ -195,7 +195,7 @@ private:
   }
 
   /// The gradients of logits lie in the place of the logits, row by row.
-  static constexpr int64_t kGradientsPerLogit = sizeof(T) / sizeof(Operand);
+  static constexpr int64_t kGradientsPerLogit = std::is_same_v<Operand, BFloat16> ? 2 : 1;
   static const Operand *logitGradients(const T *logits) { return reinterpret_cast<const Operand *>(logits); }
 
   /// Logits to their gradients in place, and their share of the tile's rows of dw.
