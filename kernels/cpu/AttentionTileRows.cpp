@@ -45,11 +45,19 @@ WEFT_TILES_INLINE __mmask16 queriesThatSee(const TileMask &mask, int64_t strip, 
   return sees;
 }
 
-/// 1 - 2 / (1 + e^(2x)): off by a few roundings of 1.
+/// x + x^3 p(x^2) for small x, with the polynomial of degree 4 of least relative error; else 1 - 2 / (1 +
+/// e^(2x)). Off by 3e-7 of the result at most.
 WEFT_TILES_INLINE __m512 tanhOf(__m512 x) {
-  const __m512 one = _mm512_set1_ps(1);
+  const __m512 one = _mm512_set1_ps(1), square = _mm512_mul_ps(x, x);
   const __m512 power = powerOfTwo(_mm512_mul_ps(x, _mm512_set1_ps(2 * kLog2OfE)));
-  return _mm512_sub_ps(one, _mm512_div_ps(_mm512_set1_ps(2), _mm512_add_ps(one, power)));
+  const __m512 large = _mm512_sub_ps(one, _mm512_div_ps(_mm512_set1_ps(2), _mm512_add_ps(one, power)));
+  __m512 sum = _mm512_fmadd_ps(_mm512_set1_ps(-0x1.75e1b6p-8f), square, _mm512_set1_ps(0x1.522696p-6f));
+  sum = _mm512_fmadd_ps(sum, square, _mm512_set1_ps(-0x1.b83c5ap-5f));
+  sum = _mm512_fmadd_ps(sum, square, _mm512_set1_ps(0x1.110726p-3f));
+  sum = _mm512_fmadd_ps(sum, square, _mm512_set1_ps(-0x1.555532p-2f));
+  const __m512 small = _mm512_fmadd_ps(_mm512_mul_ps(sum, square), x, x);
+  const __mmask16 isSmall = _mm512_cmp_ps_mask(_mm512_abs_ps(x), _mm512_set1_ps(0.625f), _CMP_LT_OQ);
+  return _mm512_mask_mov_ps(large, isSmall, small);
 }
 
 /// The largest product of each query.
