@@ -250,8 +250,9 @@ SmallVector<Value> AttentionOp::decompose(OpBuilder &builder) {
     total = b.add(total, b.exp(b.sub(sinks, largest)));
   Value lse = b.add(b.log(total), largest);
   Value divisor = b.select(b.compare(Comparison::eq, total, b.splat(total, 0.0)), b.splat(total, 1.0), total);
-  Value probabilities =
-      roundFactors(b, b.div(weights, overKeys(b, divisor, sizes.keys)), {getQuery(), getKey(), getValue()});
+  // Before the division, as blocks do, which divide last. The sum is that of what was not rounded.
+  weights = roundFactors(b, weights, {getQuery(), getKey(), getValue()});
+  Value probabilities = b.div(weights, overKeys(b, divisor, sizes.keys));
   return {b.castTo(weightValues(b, sizes, probabilities, v), getResult()), lse};
 }
 
