@@ -165,10 +165,7 @@ private:
 
 } // namespace
 
-bool takesTiles(const AttentionShape &shape) {
-  return multipliesByTiles() && shape.query == DType::BF16 && shape.key == DType::BF16 &&
-         shape.value == DType::BF16;
-}
+bool takesTiles(const AttentionShape &shape) { return multipliesByTiles() && shape.ofBFloat16(); }
 
 std::unique_ptr<Kernel> createTileAttention(const AttentionShape &shape) {
   return std::make_unique<TileAttention>(shape);

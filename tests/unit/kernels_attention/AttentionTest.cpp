@@ -21,8 +21,8 @@ double slackOf(const AttentionCase &c, int64_t terms, double magnitude) {
   return unit * (16 + 8 * score) * std::sqrt(static_cast<double>(terms + c.depth)) * magnitude;
 }
 
-/// Of bfloat16 operands the factors of a sum may be rounded to bfloat16 before they are multiplied: weights,
-/// and gradients of scores. Each term is then off by roundoff at most, and the sum by that of all of them.
+/// Of bfloat16 operands the factors of a sum are rounded to bfloat16 before they are multiplied: weights, and
+/// gradients of scores. Each term is then off by roundoff at most, and the sum by that of all of them.
 std::vector<double> slackOf(const AttentionCase &c, double slack, std::vector<double> terms) {
   for (double &term : terms)
     term = slack + (c.type == DType::BF16 ? roundoff(DType::BF16) * term : 0);
