@@ -187,9 +187,8 @@ private:
   /// `first` and on of those in scratch.
   void computeBlock(Span queries, Span keys, const VisibleColumns &visible, int64_t first, const T *dot,
                     const LaneScratch &scratch) const {
-    const ScoreBlock<T> block =
-        computeScores(shape, queries, keys, visible, scratch.query + first * shape.depth,
-                      scratch.keyTransposed, scratch.weights);
+    ScoreBlock<T> block = computeScores(shape, queries, keys, visible, scratch.query + first * shape.depth,
+                                        scratch.keyTransposed, scratch.weights);
     multiplyPanels(BlockProduct<T>{.rows = queries.count,
                                    .columns = keys.count,
                                    .depth = shape.width,
@@ -199,6 +198,7 @@ private:
                                    .c = scratch.gradients,
                                    .cRow = kScoreStride,
                                    .neededColumns = visible.ranges()});
+    block.rounds &= types.output == DType::BF16;
     scoreGradientRows(block, scratch.gradients, scratch.logSumExp + first, dot);
   }
 

@@ -141,7 +141,8 @@ ScoreBlock<T> computeScores(const AttentionShape &shape, Span queries, Span keys
           visible.leastPosition,
           visible.mostPosition,
           visible.querySegments,
-          visible.keySegments};
+          visible.keySegments,
+          shape.ofBFloat16()};
 }
 
 /// Stores the log-sum-exp of a row at `statistic`, with its sink's share, and returns what the row of the

@@ -62,11 +62,17 @@ struct ScoreTiles {
   float scale;
   float softcap;        ///< 0: none
   const TileMask *mask; ///< null: everything is seen
+
+  /// True where scaling keeps the order of products: the forward then compares them as they are.
+  bool keepsProducts() const { return softcap == 0 && scale > 0; }
+  /// What the forward's maxima are times.
+  float unit() const { return keepsProducts() ? scale : 1; }
 };
 
 /// One block of the online softmax for keys [part.first, part.last). Writes the weights exp(score -
-/// maximum[q]) as the right matrix `weights`, strips kKeyDepthStrip apart; updates maximum and sum of the
-/// queries, and rescales their `output`, two strips of `outputTiles` tiles each. Scores are overwritten.
+/// maximum[q] * block.unit()) as the right matrix `weights`, strips kKeyDepthStrip apart; updates maximum and
+/// sum of the queries, and rescales their `output`, two strips of `outputTiles` tiles each. Scores are
+/// overwritten.
 void softmaxTiles(const ScoreTiles &block, const KeyPart &part, float *maximum, float *sum, float *output,
                   int64_t outputTiles, BFloat16 *weights);
 

@@ -117,8 +117,7 @@ private:
                    .cBeside = kScoreStrip,
                    .accumulate = false});
     const TileMask mask(visible, queries.count, keys.count);
-    const ScoreTiles block = {scratch.scores, static_cast<float>(shape.scale),
-                              static_cast<float>(shape.softcap), isWhole(visible, keys) ? nullptr : &mask};
+    const ScoreTiles block = scoreTiles(scratch, isWhole(visible, keys) ? nullptr : &mask);
     float *output = scratch.output + 2 * pair * outputStrip();
     softmaxTiles(block, part, scratch.maximum + pair * kTileQueries, scratch.sum + pair * kTileQueries,
                  output, 2 * width, scratch.weights);
@@ -135,16 +134,21 @@ private:
                    .accumulate = true});
   }
 
+  ScoreTiles scoreTiles(const LaneScratch &scratch, const TileMask *mask) const {
+    return {scratch.scores, static_cast<float>(shape.scale), static_cast<float>(shape.softcap), mask};
+  }
+
   /// Divides by the sums (and the sink's share), stores output and log-sum-exp.
   void finishTile(const KernelArguments &arguments, int64_t batch, int64_t head, Span queries,
                   const LaneScratch &scratch) const {
     const int64_t statistic = (batch * shape.heads + head) * shape.queries + queries.first;
+    const float unit = scoreTiles(scratch, nullptr).unit();
     for (int64_t first = 0; first < queries.count; first += kStrip) {
       const Span strip = {queries.first + first, std::min(kStrip, queries.count - first)};
       float *factors = scratch.sum + first, *output = scratch.output + first / kStrip * outputStrip();
       for (int64_t i = 0; i < strip.count; ++i)
         factors[i] = finishRow(shape, arguments, kOptional, head, statistic + first + i,
-                               scratch.maximum[first + i], factors[i]);
+                               scratch.maximum[first + i] * unit, factors[i]);
       scaleTiles(output, 2 * width, factors);
       copyTilesTransposed(output, 2 * width, scratch.rows, width * kTileDepth);
       storeBlock(scratch.rows, width * kTileDepth, shape.output, arguments.results[0],
@@ -161,10 +165,7 @@ private:
 
 } // namespace
 
-bool takesTiles(const AttentionShape &shape) {
-  return multipliesByTiles() && shape.query == DType::BF16 && shape.key == DType::BF16 &&
-         shape.value == DType::BF16;
-}
+bool takesTiles(const AttentionShape &shape) { return multipliesByTiles() && shape.ofBFloat16(); }
 
 std::unique_ptr<Kernel> createTileAttention(const AttentionShape &shape) {
   return std::make_unique<TileAttention>(shape);

@@ -21,7 +21,7 @@ enum Operand : size_t { kOutputGradient, kQuery, kKey, kValue, kOutput, kLogSumE
 enum Result : size_t { kQueryGradient, kKeyGradient, kValueGradient, kSinkGradient };
 
 /// Queries of a block.
-constexpr int64_t kQueries = 256;
+constexpr int64_t kQueries = 128;
 constexpr int64_t kQueryPairs = kQueries / kTileQueries, kKeyPairs = kTileKeys / kTileDepth;
 /// From one strip of keys to the next of a left matrix whose depth are the queries of a block.
 constexpr int64_t kQueryDepthStrip = kQueries * kStrip;
@@ -36,8 +36,7 @@ public:
   TileAttentionBackward(const AttentionShape &shape, const GradientTypes &types)
       : shape(shape), types(types), onePass(shape.batch * shape.groups >= kOnePassTiles),
         depth(tileCount(shape.depth)), width(tileCount(shape.width)),
-        queryTiles(shape,
-                   {.block = kTileQueries, .elements = kQueries * kQueries, .mostBlocks = kQueryPairs}),
+        queryTiles(shape, {.block = kTileQueries, .elements = 64 * 1024, .mostBlocks = kQueryPairs}),
         dotLanes(shape.batch * shape.heads),
         keyLanes(shape.batch * shape.groups * (onePass ? 1 : keyBlocks()),
                  [&](int64_t tile) { return onePass ? 1 : keyWork(keyBlock(tile % keyBlocks())); }),

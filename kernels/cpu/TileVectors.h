@@ -12,6 +12,12 @@
 
 #include <cstdint>
 
+// GCC 12 warns of its own intrinsics (GCC bug 105593).
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#endif
+
 #define WEFT_TILES                                                                                           \
   __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512bf16,fma,amx-tile,amx-bf16")))
 #define WEFT_TILES_INLINE WEFT_TILES __attribute__((always_inline)) inline
