@@ -194,6 +194,9 @@ void packRight(const PackedFrom &x, BFloat16 *tiles, int64_t strip) { packColumn
 void packRight(const PackedFrom &x, BFloat16 *tiles) {
   packColumns<false>(x, tiles, tileCount(x.rows) * kTileElements);
 }
+void packLeftTransposed(const PackedFrom &x, BFloat16 *tiles, int64_t strip) {
+  packColumns<true>(x, tiles, strip);
+}
 void packLeftTransposed(const PackedFrom &x, BFloat16 *tiles) {
   packColumns<true>(x, tiles, tileCount(x.rows) * kTileElements);
 }

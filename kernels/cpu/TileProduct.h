@@ -49,9 +49,10 @@ struct PackedFrom {
 void packLeft(const PackedFrom &x, BFloat16 *tiles);
 /// The transpose of X as the left matrix.
 void packLeftTransposed(const PackedFrom &x, BFloat16 *tiles);
+/// The same of rows in the middle of a matrix whose strips are `strip` elements apart.
+void packLeftTransposed(const PackedFrom &x, BFloat16 *tiles, int64_t strip);
 /// X as the right matrix.
 void packRight(const PackedFrom &x, BFloat16 *tiles);
-/// The same of rows in the middle of a matrix whose strips are `strip` elements apart.
 void packRight(const PackedFrom &x, BFloat16 *tiles, int64_t strip);
 /// The transpose of X as the right matrix.
 void packRightTransposed(const PackedFrom &x, BFloat16 *tiles);
@@ -67,8 +68,8 @@ struct TileProduct {
   float *c;
   int64_t cBelow, cBeside; ///< elements from one tile of C to the next
   bool accumulate;
-  /// Elements from one row of a tile of A to the next, and from one tile of a strip to the next: rows of whole
-  /// tiles may be multiplied as they lie.
+  /// Elements from one row of a tile of A to the next, and from one tile of a strip to the next: rows of
+  /// whole tiles may be multiplied as they lie.
   int64_t aRow = kTileDepth, aTile = kTileElements;
 };
 void multiplyTiles(const TileProduct &product);
