@@ -26,7 +26,8 @@ constexpr int64_t kPieceRows = 64;       ///< of a matrix whose columns become s
 /// Elements from row to row: a multiple of 2 KiB, and the rows of a pair share few sets of the first-level
 /// cache.
 constexpr int64_t kBadStride = 1024;
-constexpr int64_t kPageStride = 2048; ///< a page
+constexpr int64_t kSmallMatrix = 1 << 17; ///< elements: packed in the second-level cache
+constexpr int64_t kPageStride = 2048;     ///< a page
 
 int64_t piecesOf(int64_t size, int64_t piece) { return (size + piece - 1) / piece; }
 
@@ -42,7 +43,15 @@ bool rowsLie(int64_t rows, int64_t columns, MatrixStrides strides) {
 } // namespace
 
 bool EinsumTiles::pay(const EinsumPlan &plan) {
-  return plan.operands == DType::BF16 && multipliesByTiles() && plan.m > 0 && plan.n > 0 && plan.k > 0;
+  if (plan.operands != DType::BF16 || !multipliesByTiles() || plan.k == 0 || plan.products() == 0)
+    return false;
+  int64_t rows = plan.m; // that share a right matrix
+  for (const EinsumLoop &loop : plan.loops)
+    rows *= loop.right == 0 ? loop.size : 1;
+  // A few columns do not pay for packing the left matrix, a few rows not for the right one unless it is
+  // small.
+  const bool leftIsRead = rowsLie(plan.m, plan.k, plan.left);
+  return plan.n >= (leftIsRead ? 8 : 32) && (rows >= 64 || (rows > 1 && plan.k * plan.n <= kSmallMatrix));
 }
 
 EinsumTiles::EinsumTiles(const EinsumPlan &plan, DType resultType)
@@ -136,7 +145,7 @@ void EinsumTiles::packRightPiece(const Matrices &matrices, const Group &group, i
   BFloat16 *to = matrices.packed + matrix * packedElements(group);
   if (rightRowsLie) {
     const int64_t row = piece * kPieceRows;
-    packRight(
+    packRightPart(
         {from + row * right.row + group.firstColumn, right.row, std::min(kPieceRows, k - row), group.columns},
         to + row * kStrip, depth * kTileElements);
     return;
@@ -149,9 +158,9 @@ void EinsumTiles::packRightPiece(const Matrices &matrices, const Group &group, i
 
 void EinsumTiles::packLeftPiece(const Matrices &matrices, const Group &group, int64_t piece) const {
   const int64_t row = piece * kPieceRows;
-  packLeftTransposed({matrices.left + row * left.column + group.firstRow, left.column,
-                      std::min(kPieceRows, k - row), group.rows},
-                     matrices.packed + leftOffset + row * kStrip, depth * kTileElements);
+  packLeftTransposedPart({matrices.left + row * left.column + group.firstRow, left.column,
+                          std::min(kPieceRows, k - row), group.rows},
+                         matrices.packed + leftOffset + row * kStrip, depth * kTileElements);
 }
 
 /// Blocks of the same columns are neighbors: the columns stay in the cache of their thread.

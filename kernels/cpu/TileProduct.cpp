@@ -190,11 +190,13 @@ TilesInUse::~TilesInUse() { release(); }
 
 void packLeft(const PackedFrom &x, BFloat16 *tiles) { packRows<false>(x, tiles); }
 void packRightTransposed(const PackedFrom &x, BFloat16 *tiles) { packRows<true>(x, tiles); }
-void packRight(const PackedFrom &x, BFloat16 *tiles, int64_t strip) { packColumns<false>(x, tiles, strip); }
+void packRightPart(const PackedFrom &x, BFloat16 *tiles, int64_t strip) {
+  packColumns<false>(x, tiles, strip);
+}
 void packRight(const PackedFrom &x, BFloat16 *tiles) {
   packColumns<false>(x, tiles, tileCount(x.rows) * kTileElements);
 }
-void packLeftTransposed(const PackedFrom &x, BFloat16 *tiles, int64_t strip) {
+void packLeftTransposedPart(const PackedFrom &x, BFloat16 *tiles, int64_t strip) {
   packColumns<true>(x, tiles, strip);
 }
 void packLeftTransposed(const PackedFrom &x, BFloat16 *tiles) {

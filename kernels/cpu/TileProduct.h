@@ -50,10 +50,10 @@ void packLeft(const PackedFrom &x, BFloat16 *tiles);
 /// The transpose of X as the left matrix.
 void packLeftTransposed(const PackedFrom &x, BFloat16 *tiles);
 /// The same of rows in the middle of a matrix whose strips are `strip` elements apart.
-void packLeftTransposed(const PackedFrom &x, BFloat16 *tiles, int64_t strip);
+void packLeftTransposedPart(const PackedFrom &x, BFloat16 *tiles, int64_t strip);
 /// X as the right matrix.
 void packRight(const PackedFrom &x, BFloat16 *tiles);
-void packRight(const PackedFrom &x, BFloat16 *tiles, int64_t strip);
+void packRightPart(const PackedFrom &x, BFloat16 *tiles, int64_t strip);
 /// The transpose of X as the right matrix.
 void packRightTransposed(const PackedFrom &x, BFloat16 *tiles);
 
