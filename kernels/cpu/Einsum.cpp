@@ -4,8 +4,8 @@
 // of tiles over rows and columns, never over the sum: a tile is one single-threaded product, and the threads
 // take tiles. So an element's bits depend on the call and the instruction set alone. A tile of a result that
 // is narrower than float32 is summed on the stack and rounded from there, while it is in the cache. float64
-// products are a loop of our own; those of bfloat16 on a processor with tile registers are EinsumTiles.h where
-// that pays.
+// products are a loop of our own; those of bfloat16 on a processor with tile registers are EinsumTiles.h
+// where that pays.
 //
 //===----------------------------------------------------------------------===//
 #include "kernels/common/ThreadPool.h"
