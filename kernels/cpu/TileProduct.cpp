@@ -48,18 +48,29 @@ WEFT_TILES_INLINE void loadRows(const PackedFrom &x, int64_t row, int64_t column
     registers[r] = row + r < x.rows ? _mm512_maskz_loadu_epi16(mask, from + r * x.stride) : __m512i{};
 }
 
-/// 16 pairs of rows, interleaved, 16 columns wide, from (row, column) on; zeros where X ends.
-WEFT_TILES_INLINE void loadPairs(const PackedFrom &x, int64_t row, int64_t column, __m512i registers[16]) {
-  const auto mask = static_cast<__mmask16>(firstOf32(x.columns - column));
+/// 16 pairs of rows, interleaved, 32 columns wide, from (row, column) on: columns 0 to 15 in `first`, the
+/// others in `second`; zeros where X ends.
+WEFT_TILES_INLINE void loadPairs(const PackedFrom &x, int64_t row, int64_t column, __m512i first[16],
+                                 __m512i second[16]) {
+  // In each 128 bits, unpacking takes the lower or upper four columns; these bring them into order.
+  const __m512i firstOrder = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11),
+                secondOrder = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+  const __mmask32 mask = firstOf32(x.columns - column);
   const BFloat16 *from = x.values + row * x.stride + column;
-  for (int64_t r = 0; r < 16; ++r) {
-    const bool hasEven = row + 2 * r < x.rows, hasOdd = row + 2 * r + 1 < x.rows;
-    const __m256i even =
-        _mm256_maskz_loadu_epi16(hasEven ? mask : __mmask16(0), hasEven ? from + 2 * r * x.stride : from);
-    const __m256i odd =
-        _mm256_maskz_loadu_epi16(hasOdd ? mask : __mmask16(0), hasOdd ? from + (2 * r + 1) * x.stride : from);
-    registers[r] =
-        _mm512_or_si512(_mm512_cvtepu16_epi32(even), _mm512_slli_epi32(_mm512_cvtepu16_epi32(odd), 16));
+  const bool isWhole = row + kTileDepth <= x.rows && mask == ~__mmask32(0);
+  for (int64_t r = 0; r < 16; ++r, from += 2 * x.stride) {
+    __m512i even, odd;
+    if (isWhole) {
+      even = _mm512_loadu_si512(from);
+      odd = _mm512_loadu_si512(from + x.stride);
+    } else {
+      const bool hasEven = row + 2 * r < x.rows, hasOdd = row + 2 * r + 1 < x.rows;
+      even = hasEven ? _mm512_maskz_loadu_epi16(mask, from) : __m512i{};
+      odd = hasOdd ? _mm512_maskz_loadu_epi16(mask, from + x.stride) : __m512i{};
+    }
+    const __m512i low = _mm512_unpacklo_epi16(even, odd), high = _mm512_unpackhi_epi16(even, odd);
+    first[r] = _mm512_permutex2var_epi64(low, firstOrder, high);
+    second[r] = _mm512_permutex2var_epi64(low, secondOrder, high);
   }
 }
 
@@ -80,15 +91,19 @@ template <bool kTransposed> WEFT_TILES void packRows(const PackedFrom &x, BFloat
     }
 }
 
-/// Strips of X's columns.
-template <bool kTransposed> WEFT_TILES void packColumns(const PackedFrom &x, BFloat16 *tiles) {
-  for (int64_t column = 0; column < tilePadded(x.columns); column += kStrip)
-    for (int64_t row = 0; row < x.rows; row += kTileDepth, tiles += kTileElements) {
-      __m512i registers[16];
-      loadPairs(x, row, column, registers);
-      if (kTransposed)
-        transposeRegisters(registers);
-      storeRows(registers, tiles);
+/// Strips of X's columns, `strip` elements apart: rows by rows, which is how memory is read fastest.
+template <bool kTransposed> WEFT_TILES void packColumns(const PackedFrom &x, BFloat16 *tiles, int64_t strip) {
+  for (int64_t row = 0; row < x.rows; row += kTileDepth, tiles += kTileElements)
+    for (int64_t column = 0; column < x.columns; column += kTileDepth) {
+      __m512i first[16], second[16];
+      loadPairs(x, row, column, first, second);
+      if (kTransposed) {
+        transposeRegisters(first);
+        transposeRegisters(second);
+      }
+      BFloat16 *tile = tiles + column / kStrip * strip;
+      storeRows(first, tile);
+      storeRows(second, tile + strip);
     }
 }
 
@@ -102,6 +117,27 @@ WEFT_TILES void copyStrip(const float *tiles, int64_t count, float *rows, int64_
       transposeRegisters(registers);
     for (int64_t r = 0; r < 16; ++r)
       _mm512_storeu_si512(rows + r * stride + tile * kStrip, registers[r]);
+  }
+}
+
+/// The lanes that are among the first `count`.
+WEFT_TILES_INLINE __mmask16 firstOf16(int64_t count) { return static_cast<__mmask16>(firstOf32(count)); }
+
+WEFT_TILES void storeFour(const float *tiles, int64_t rows, int64_t columns, float *to, int64_t stride) {
+  const __mmask16 left = firstOf16(columns), right = firstOf16(columns - kStrip);
+  for (int64_t r = 0; r < rows; ++r, to += stride) {
+    const float *from = tiles + (r / kStrip * 2 * kStrip + r % kStrip) * kStrip;
+    _mm512_mask_storeu_ps(to, left, _mm512_load_ps(from));
+    _mm512_mask_storeu_ps(to + kStrip, right, _mm512_load_ps(from + kTileSums));
+  }
+}
+
+WEFT_TILES void storeFour(const float *tiles, int64_t rows, int64_t columns, BFloat16 *to, int64_t stride) {
+  const __mmask32 mask = firstOf32(columns);
+  for (int64_t r = 0; r < rows; ++r, to += stride) {
+    const float *from = tiles + (r / kStrip * 2 * kStrip + r % kStrip) * kStrip;
+    const __m512bh both = _mm512_cvtne2ps_pbh(_mm512_load_ps(from + kTileSums), _mm512_load_ps(from));
+    _mm512_mask_storeu_epi16(to, mask, (__m512i)both);
   }
 }
 
@@ -120,13 +156,14 @@ WEFT_TILES_INLINE void multiplyFour(const TileProduct &product, const BFloat16 *
     _tile_zero(2);
     _tile_zero(3);
   }
-  for (int64_t k = 0; k < product.depth; ++k, a += kTileElements, b += kTileElements) {
-    _tile_loadd(4, a, kRowBytes);
+  const int64_t aRow = product.aRow * static_cast<int64_t>(sizeof(BFloat16));
+  for (int64_t k = 0; k < product.depth; ++k, a += product.aTile, b += kTileElements) {
+    _tile_loadd(4, a, aRow);
     _tile_loadd(6, b, kRowBytes);
     _tile_dpbf16ps(0, 4, 6);
     _tile_loadd(7, b + product.bStrip, kRowBytes);
     _tile_dpbf16ps(1, 4, 7);
-    _tile_loadd(5, a + product.aStrip, kRowBytes);
+    _tile_loadd(5, a + product.aStrip, aRow);
     _tile_dpbf16ps(2, 5, 6);
     _tile_dpbf16ps(3, 5, 7);
   }
@@ -153,14 +190,30 @@ TilesInUse::~TilesInUse() { release(); }
 
 void packLeft(const PackedFrom &x, BFloat16 *tiles) { packRows<false>(x, tiles); }
 void packRightTransposed(const PackedFrom &x, BFloat16 *tiles) { packRows<true>(x, tiles); }
-void packRight(const PackedFrom &x, BFloat16 *tiles) { packColumns<false>(x, tiles); }
-void packLeftTransposed(const PackedFrom &x, BFloat16 *tiles) { packColumns<true>(x, tiles); }
+void packRightPart(const PackedFrom &x, BFloat16 *tiles, int64_t strip) {
+  packColumns<false>(x, tiles, strip);
+}
+void packRight(const PackedFrom &x, BFloat16 *tiles) {
+  packColumns<false>(x, tiles, tileCount(x.rows) * kTileElements);
+}
+void packLeftTransposedPart(const PackedFrom &x, BFloat16 *tiles, int64_t strip) {
+  packColumns<true>(x, tiles, strip);
+}
+void packLeftTransposed(const PackedFrom &x, BFloat16 *tiles) {
+  packColumns<true>(x, tiles, tileCount(x.rows) * kTileElements);
+}
 void multiplyTiles(const TileProduct &product) { multiplyAll(product); }
 void copyTiles(const float *tiles, int64_t count, float *rows, int64_t stride) {
   copyStrip<false>(tiles, count, rows, stride);
 }
 void copyTilesTransposed(const float *tiles, int64_t count, float *rows, int64_t stride) {
   copyStrip<true>(tiles, count, rows, stride);
+}
+void storeTiles(const float *tiles, int64_t rows, int64_t columns, float *to, int64_t stride) {
+  storeFour(tiles, rows, columns, to, stride);
+}
+void storeTiles(const float *tiles, int64_t rows, int64_t columns, BFloat16 *to, int64_t stride) {
+  storeFour(tiles, rows, columns, to, stride);
 }
 
 } // namespace weft::cpu

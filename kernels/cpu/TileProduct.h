@@ -49,8 +49,11 @@ struct PackedFrom {
 void packLeft(const PackedFrom &x, BFloat16 *tiles);
 /// The transpose of X as the left matrix.
 void packLeftTransposed(const PackedFrom &x, BFloat16 *tiles);
+/// The same of rows in the middle of a matrix whose strips are `strip` elements apart.
+void packLeftTransposedPart(const PackedFrom &x, BFloat16 *tiles, int64_t strip);
 /// X as the right matrix.
 void packRight(const PackedFrom &x, BFloat16 *tiles);
+void packRightPart(const PackedFrom &x, BFloat16 *tiles, int64_t strip);
 /// The transpose of X as the right matrix.
 void packRightTransposed(const PackedFrom &x, BFloat16 *tiles);
 
@@ -65,6 +68,9 @@ struct TileProduct {
   float *c;
   int64_t cBelow, cBeside; ///< elements from one tile of C to the next
   bool accumulate;
+  /// Elements from one row of a tile of A to the next, and from one tile of a strip to the next: rows of
+  /// whole tiles may be multiplied as they lie.
+  int64_t aRow = kTileDepth, aTile = kTileElements;
 };
 void multiplyTiles(const TileProduct &product);
 
@@ -72,6 +78,10 @@ void multiplyTiles(const TileProduct &product);
 void copyTiles(const float *tiles, int64_t count, float *rows, int64_t stride);
 /// The same of a strip of columns: column i of C becomes row i.
 void copyTilesTransposed(const float *tiles, int64_t count, float *rows, int64_t stride);
+/// Four tiles of C, two and the two below, one behind the other: `rows` and `columns` of them, at most 32, to
+/// rows `stride` apart. bfloat16 is rounded to the nearest even.
+void storeTiles(const float *tiles, int64_t rows, int64_t columns, float *to, int64_t stride);
+void storeTiles(const float *tiles, int64_t rows, int64_t columns, BFloat16 *to, int64_t stride);
 
 } // namespace weft::cpu
 
