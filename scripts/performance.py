@@ -78,13 +78,16 @@ def partsTable(figures):
 
 
 def attentionTable(figures):
+    """Columns of what was not measured at any length are left out."""
     lengths = sorted(int(name.rpartition("_")[2]) for name in figures if name.startswith("weft_milliseconds_"))
-    rows = []
-    for length in lengths:
-        torch, ratio = figures.get(f"torch_milliseconds_{length}"), figures.get(f"ratio_{length}")
-        rows.append((f"{length:,}", f"{figures[f'weft_milliseconds_{length}']:,.2f}", "" if torch is None else f"{torch:,.2f}",
-                     "" if ratio is None else f"{ratio:.2f}", f"{figures[f'planned_mib_{length}']:,.0f}"))
-    return table(("tokens", "weft ms", "PyTorch ms", "PyTorch / weft", "plan of the step, MiB"), rows)
+    columns = {"weft ms": ("weft_milliseconds", ",.2f"), "in bfloat16": ("weft_bf16_milliseconds", ",.2f"),
+               "PyTorch ms": ("torch_milliseconds", ",.2f"), "in bfloat16 ": ("torch_bf16_milliseconds", ",.2f"),
+               "PyTorch / weft, the faster of each": ("ratio", ".2f"), "plan of the step, MiB": ("planned_mib", ",.0f"),
+               "in bfloat16  ": ("planned_bf16_mib", ",.0f")}
+    columns = {head: column for head, column in columns.items() if any(f"{column[0]}_{length}" in figures for length in lengths)}
+    cell = lambda length, name, form: format(figures[f"{name}_{length}"], form) if f"{name}_{length}" in figures else ""
+    return table(("tokens", *(head.strip() for head in columns)),
+                 [(f"{length:,}", *(cell(length, *column) for column in columns.values())) for length in lengths])
 
 
 def meshTable(figures):

@@ -1,6 +1,6 @@
-"""Times causal attention, forward and backward, by PyTorch's scaled_dot_product_attention in float32.
+"""Times causal attention, forward and backward, by PyTorch's scaled_dot_product_attention.
 
-    attention_torch.py LENGTH CALLS HEADS WIDTH THREADS OUT.json
+    attention_torch.py LENGTH CALLS HEADS WIDTH THREADS fp32|bf16 OUT.json
 
 One sequence; OUT.json: {"seconds": ...}, the mean of CALLS calls after one that is not timed.
 """
@@ -12,16 +12,19 @@ import time
 import torch
 
 
+TYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
+
+
 def call(tensors, cotangent):
     for tensor in tensors:
         tensor.grad = None
     torch.nn.functional.scaled_dot_product_attention(*tensors, is_causal=True).backward(cotangent)
 
 
-def main(output, length, calls, heads, width, threads):
+def main(output, precision, length, calls, heads, width, threads):
     torch.set_num_threads(threads)
     torch.manual_seed(1)
-    *tensors, cotangent = (torch.randn(1, heads, length, width) for _ in range(4))
+    *tensors, cotangent = (torch.randn(1, heads, length, width).to(TYPES[precision]) for _ in range(4))
     for tensor in tensors:
         tensor.requires_grad_()
     call(tensors, cotangent)
@@ -33,4 +36,4 @@ def main(output, length, calls, heads, width, threads):
 
 
 if __name__ == "__main__":
-    main(sys.argv[-1], *map(int, sys.argv[1:-1]))
+    main(sys.argv[-1], sys.argv[-2], *map(int, sys.argv[1:-2]))

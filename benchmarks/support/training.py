@@ -21,6 +21,7 @@ from resident import watch
 ROOT, BUILD = os.environ["WEFT_ROOT"], os.environ["WEFT_BUILD"]
 STEPS, UNTIMED = 20, 3
 SEED = 1
+FAST_BF16 = ("avx512_bf16", "amx_bf16")
 
 
 def readConfig(folder):
@@ -165,6 +166,26 @@ def trainPeer(script, folder, steps, *arguments, **options):
     with open(output, encoding="utf-8") as file:
         result = json.load(file)
     return Trained(tokensPerStep(folder), result["times"], result["losses"], watcher, result.get("compile_seconds"))
+
+
+def fastBf16():
+    """The processor's instructions for bfloat16 products."""
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        flags = set(re.search(r"^flags\s*:(.*)$", file.read(), re.MULTILINE)[1].split())
+    return [flag for flag in FAST_BF16 if flag in flags]
+
+
+def addPrecision(parser):
+    parser.add_argument("--bf16", action="store_true")
+
+
+def precisions(options):
+    """What is measured: float32, and bfloat16 where the processor has instructions for it or the option wants it."""
+    flags = fastBf16()
+    chosen = ["fp32"] + ["bf16"] * bool(flags or options.bf16)
+    print("precisions: " + ", ".join(chosen) + (f" (the processor has {', '.join(flags)})" if flags else
+                                                f" (the processor has none of {', '.join(FAST_BF16)})"), flush=True)
+    return chosen
 
 
 def main(description, sabotages, headline, measure, runFile=None, addArguments=lambda parser: None):

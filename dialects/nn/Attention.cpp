@@ -160,6 +160,13 @@ template <typename OpTy> Scores buildScores(ValueBuilder &b, OpTy op, Value q, V
 /// A row statistic [batch, heads, queries] repeated over the keys.
 Value overKeys(ValueBuilder &b, Value rows, int64_t keys) { return b.broadcastLast(rows, keys); }
 
+/// Factors of a product of bf16 operands are bf16: what tiles of a processor multiply.
+Value roundFactors(ValueBuilder &b, Value factors, ValueRange operands) {
+  if (!llvm::all_of(operands, [](Value operand) { return tensorType(operand).getElementType().isBF16(); }))
+    return factors;
+  return b.cast(b.cast(factors, b.builder.getBF16Type()), tensorType(factors).getElementType());
+}
+
 /// weights [b, n, s, t] times values [b, t, g, e], grouped -> [b, s, n, e].
 Value weightValues(ValueBuilder &b, const Sizes &sizes, Value weights, Value values) {
   int64_t last = tensorType(values).getShape()[3];
@@ -243,6 +250,8 @@ SmallVector<Value> AttentionOp::decompose(OpBuilder &builder) {
     total = b.add(total, b.exp(b.sub(sinks, largest)));
   Value lse = b.add(b.log(total), largest);
   Value divisor = b.select(b.compare(Comparison::eq, total, b.splat(total, 0.0)), b.splat(total, 1.0), total);
+  // Before the division, as blocks do, which divide last. The sum is that of what was not rounded.
+  weights = roundFactors(b, weights, {getQuery(), getKey(), getValue()});
   Value probabilities = b.div(weights, overKeys(b, divisor, sizes.keys));
   return {b.castTo(weightValues(b, sizes, probabilities, v), getResult()), lse};
 }
@@ -313,7 +322,9 @@ SmallVector<Value> AttentionBackwardOp::decompose(OpBuilder &builder) {
   Value dScores = b.mul(probabilities, b.sub(dWeights, overKeys(b, rowDot, sizes.keys)));
   if (double cap = getSoftcap().convertToDouble(); cap != 0.0)
     dScores = b.mul(dScores, b.sub(b.splat(scores, 1.0), b.square(b.scale(scores, 1.0 / cap))));
-  dScores = b.scale(dScores, getScale().convertToDouble());
+  const SmallVector<Value> factors = {getQuery(), getKey(), getValue(), getCotangent()};
+  dScores = roundFactors(b, b.scale(dScores, getScale().convertToDouble()), factors);
+  probabilities = roundFactors(b, probabilities, factors);
   SmallVector<Value> results = {b.castTo(weightValues(b, sizes, dScores, k), getQueryCotangent()),
                                 b.castTo(weightRows(b, sizes, dScores, q), getKeyCotangent()),
                                 b.castTo(weightRows(b, sizes, probabilities, dOut), getValueCotangent())};

@@ -15,8 +15,8 @@ def AttentionOp : NnAttentionOpBase<"attention", [NnDifferentiable]> {
     of the keys at c. A query that knows its position may be computed apart from the others: with positions the queries
     may be split, keys and values are needed whole; marked `ring` they are split as the queries are, and `partition` writes
     a dist.ring. A sink is a score per head that takes part in the sum and has no
-    value (arXiv:2309.17453). Softmax in float32. A row that sees nothing gives 0 and lse = its sink (-inf without
-    sinks). The log-sum-exp is the residual of the backward, and what merges partial attentions.
+    value (arXiv:2309.17453). Softmax in float32; of bf16 operands exp(score - max) is rounded, its sum is not. A row that sees
+    nothing gives 0 and lse = its sink (-inf without sinks). The log-sum-exp is what the backward and merging need.
 
     Example:
     ```mlir
@@ -48,7 +48,7 @@ def AttentionOp : NnAttentionOpBase<"attention", [NnDifferentiable]> {
 def AttentionBackwardOp : NnAttentionOpBase<"attention_backward", []> {
   let summary = "Cotangents of attention's query, key, value and sinks.";
   let description = [{
-    Recomputes probabilities from the log-sum-exp; ds = p (do v^T - rowsum(do o)).
+    Recomputes probabilities from the log-sum-exp; ds = p (do v^T - rowsum(do o)). Of bf16 operands p and ds are rounded.
 
     Example:
     ```mlir

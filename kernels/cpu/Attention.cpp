@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 #include "kernels/common/ThreadPool.h"
 #include "kernels/cpu/AttentionScores.h"
+#include "kernels/cpu/AttentionTiles.h"
 #include "kernels/cpu/Registry.h"
 
 #include <cmath>
@@ -22,7 +23,7 @@ constexpr size_t kOptional = 3;
 template <typename T> class AttentionForward final : public Kernel {
 public:
   explicit AttentionForward(const AttentionShape &shape)
-      : shape(shape), tiles(shape),
+      : shape(shape), tiles(shape, kQueryTileLimits),
         lanes(shape.batch * shape.heads * tiles.count,
               [&](int64_t tile) { return tiles.work(shape, tile % tiles.count); }),
         laneBytes(LaneScratch(shape, tiles, nullptr).bytes) {}
@@ -116,28 +117,15 @@ private:
   /// Divides by the sums (and the sink's share), stores output and log-sum-exp.
   void finishTile(const KernelArguments &arguments, int64_t batch, int64_t head, Span queries,
                   const LaneScratch &scratch) const {
-    constexpr T kNone = -std::numeric_limits<T>::infinity();
     for (int64_t r = 0; r < queries.count; ++r) {
       T *out = scratch.output + r * shape.width;
       const int64_t statistic = (batch * shape.heads + head) * shape.queries + queries.first + r;
-      T maximum = scratch.maximum[r], sum = scratch.sum[r], factor = 1;
-      if (shape.hasSinks) {
-        const T sink = loadStatistic<T>(shape.sinks, arguments.operands[shape.sinksOperand(kOptional)], head);
-        const T most = std::max(maximum, sink);
-        factor = maximum == kNone ? T(0) : std::exp(maximum - most);
-        sum = (maximum == kNone ? T(0) : sum * factor) + std::exp(sink - most);
-        maximum = most;
-      }
-      // A row that sees nothing, not even a sink. (One that sees only its sink has factor 0.)
-      if (maximum == kNone) {
+      const T factor =
+          finishRow(shape, arguments, kOptional, head, statistic, scratch.maximum[r], scratch.sum[r]);
+      if (factor == 0)
         std::fill_n(out, shape.width, T(0));
-        storeStatistic(shape.statistics, arguments.results[1], statistic, maximum);
-        continue;
-      }
-      factor /= sum;
       for (int64_t i = 0; i < shape.width; ++i)
         out[i] *= factor;
-      storeStatistic(shape.statistics, arguments.results[1], statistic, maximum + std::log(sum));
     }
     storeBlock(scratch.output, shape.width, shape.output, arguments.results[0],
                headPlace(batch, queries, shape.queries, head, shape.heads, shape.width));
@@ -157,6 +145,8 @@ KernelOrError createAttention(const KernelCall &call) {
     return shape.status();
   if (shape->wide)
     return std::make_unique<AttentionForward<double>>(*shape);
+  if (takesTiles(*shape))
+    return createTileAttention(*shape);
   return std::make_unique<AttentionForward<float>>(*shape);
 }
 

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 #include "kernels/common/ThreadPool.h"
 #include "kernels/cpu/AttentionScores.h"
+#include "kernels/cpu/AttentionTiles.h"
 #include "kernels/cpu/Registry.h"
 
 #include <cmath>
@@ -21,16 +22,12 @@ namespace {
 enum Operand : size_t { kOutputGradient, kQuery, kKey, kValue, kOutput, kLogSumExp, kOptional };
 enum Result : size_t { kQueryGradient, kKeyGradient, kValueGradient, kSinkGradient };
 
-struct GradientTypes {
-  DType output, query, key, value, sinks;
-};
-
 template <typename T> class AttentionBackward final : public Kernel {
 public:
   AttentionBackward(const AttentionShape &shape, const GradientTypes &types)
       : shape(shape), types(types),
-        onePass(shape.batch * shape.groups >= kOnePassTiles && types.query == kNativeType<T>), tiles(shape),
-        dotLanes(shape.batch * shape.heads),
+        onePass(shape.batch * shape.groups >= kOnePassTiles && types.query == kNativeType<T>),
+        tiles(shape, kQueryTileLimits), dotLanes(shape.batch * shape.heads),
         keyLanes(
             shape.batch * shape.groups * (onePass ? 1 : keyBlocks(shape)),
             [&](int64_t tile) { return onePass ? 1 : keyWork(keyBlock(shape, tile % keyBlocks(shape))); }),
@@ -68,7 +65,10 @@ public:
                      scratch);
       });
     if (shape.hasSinks)
-      threads.forEachTile(shape.heads, [&](int64_t head, int) { sumSinkGradient(arguments, head); });
+      threads.forEachTile(shape.heads, [&](int64_t head, int) {
+        sumSinkGradient(shape, types, arguments, kLogSumExp, kOptional, head, dots(arguments, 0, 0),
+                        arguments.results[kSinkGradient]);
+      });
   }
 
 private:
@@ -187,9 +187,8 @@ private:
   /// `first` and on of those in scratch.
   void computeBlock(Span queries, Span keys, const VisibleColumns &visible, int64_t first, const T *dot,
                     const LaneScratch &scratch) const {
-    const ScoreBlock<T> block =
-        computeScores(shape, queries, keys, visible, scratch.query + first * shape.depth,
-                      scratch.keyTransposed, scratch.weights);
+    ScoreBlock<T> block = computeScores(shape, queries, keys, visible, scratch.query + first * shape.depth,
+                                        scratch.keyTransposed, scratch.weights);
     multiplyPanels(BlockProduct<T>{.rows = queries.count,
                                    .columns = keys.count,
                                    .depth = shape.width,
@@ -199,6 +198,7 @@ private:
                                    .c = scratch.gradients,
                                    .cRow = kScoreStride,
                                    .neededColumns = visible.ranges()});
+    block.rounds &= types.output == DType::BF16;
     scoreGradientRows(block, scratch.gradients, scratch.logSumExp + first, dot);
   }
 
@@ -295,24 +295,6 @@ private:
                queryPlace(batch, head, tile, shape.depth));
   }
 
-  /// The sink's weight exp(sink - lse) takes from the others: its gradient is -weight * D, summed over all
-  /// rows.
-  void sumSinkGradient(const KernelArguments &arguments, int64_t head) const {
-    const double sink =
-        loadStatistic<double>(shape.sinks, arguments.operands[shape.sinksOperand(kOptional)], head);
-    double gradient = 0;
-    for (int64_t batch = 0; batch < shape.batch; ++batch) {
-      const T *dot = dots(arguments, batch, head);
-      for (int64_t i = 0; i < shape.queries; ++i) {
-        const double lse = loadStatistic<double>(shape.statistics, arguments.operands[kLogSumExp],
-                                                 (batch * shape.heads + head) * shape.queries + i);
-        if (lse != -std::numeric_limits<double>::infinity())
-          gradient -= std::exp(sink - lse) * dot[i];
-      }
-    }
-    storeStatistic(types.sinks, arguments.results[kSinkGradient], head, gradient);
-  }
-
   AttentionShape shape;
   GradientTypes types;
   bool onePass;
@@ -332,6 +314,8 @@ KernelOrError createAttentionBackward(const KernelCall &call) {
                                shape->hasSinks ? call.results[kSinkGradient].dtype : DType::F32};
   if (shape->wide)
     return std::make_unique<AttentionBackward<double>>(*shape, types);
+  if (takesTiles(*shape) && types.output == DType::BF16)
+    return createTileAttentionBackward(*shape, types);
   return std::make_unique<AttentionBackward<float>>(*shape, types);
 }
 

@@ -97,14 +97,28 @@ template <typename T> T scoreRow(const ScoreBlock<T> &block, int64_t r, const Ro
   return hn::GetLane(hn::MaxOfLanes(d, most));
 }
 
+/// The nearest values of bfloat16, of two equally near the even one; NaN for NaN. Doubles stay as they are.
+template <typename D, typename V> HWY_INLINE V roundToBFloat16(D d, V x) {
+  if constexpr (std::is_same_v<hn::TFromD<D>, float>) {
+    const hn::RebindToUnsigned<D> bits;
+    const auto from = hn::BitCast(bits, x);
+    const auto odd = hn::And(hn::ShiftRight<16>(from), hn::Set(bits, 1u));
+    const auto sum = hn::Add(from, hn::Add(odd, hn::Set(bits, 0x7fffu)));
+    const auto rounded = hn::BitCast(d, hn::And(sum, hn::Set(bits, 0xffff0000u)));
+    return hn::IfThenElse(hn::Eq(x, x), rounded, x);
+  } else {
+    return x;
+  }
+}
+
 /// Turns scores into weights relative to `maximum`; returns their sum.
-template <typename T> T weighRow(T *row, const RowExtent<T> &extent, T maximum) {
+template <typename T> T weighRow(T *row, const RowExtent<T> &extent, T maximum, bool rounds) {
   const hn::ScalableTag<T> d;
   const auto most = hn::Set(d, maximum);
   auto sum = hn::Zero(d);
   for (int64_t c = extent.begin; c < extent.end; c += hn::Lanes(d)) {
     const auto weight = expOfNonPositive(d, hn::Sub(hn::Load(d, row + c), most));
-    hn::Store(weight, d, row + c);
+    hn::Store(rounds ? roundToBFloat16(d, weight) : weight, d, row + c);
     sum = hn::Add(sum, weight);
   }
   return hn::GetLane(hn::SumOfLanes(d, sum));
@@ -126,7 +140,7 @@ void softmaxRowsOf(const ScoreBlock<T> &block, T *maximum, T *sum, T *output, in
       continue;
     const T before = maximum[r], after = scoreRow(block, r, extent, before);
     const T base = after == kNone ? T(0) : after;
-    const T blockSum = weighRow(row, extent, base);
+    const T blockSum = weighRow(row, extent, base, block.rounds);
     maximum[r] = after;
     if (before == kNone || before == after) { // nothing to rescale
       sum[r] += blockSum;
@@ -160,6 +174,8 @@ HWY_INLINE void gradientRow(const ScoreBlock<T> &block, const RowExtent<T> &exte
     auto gradient = hn::Mul(hn::Mul(weight, inner), scale);
     if (extent.isEdge(c))
       weight = extent.hide(c, weight, T(0)), gradient = extent.hide(c, gradient, T(0));
+    if (block.rounds)
+      weight = roundToBFloat16(d, weight), gradient = roundToBFloat16(d, gradient);
     hn::Store(weight, d, row + c);
     hn::Store(gradient, d, gradientRow + c);
   }

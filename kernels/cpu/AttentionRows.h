@@ -31,6 +31,9 @@ template <typename T> struct ScoreBlock {
   const int32_t *mostPosition;
   const int32_t *querySegments;
   const int32_t *keySegments; ///< of the columns, or null
+  /// Weights, and gradients of products, are rounded to bfloat16 (in a block of float) for the products that
+  /// follow. Sums are of what they were before.
+  bool rounds = false;
 
   bool hidesElements() const { return positions || keySegments; }
 };

@@ -58,15 +58,14 @@ bool blockIsVisible(const AttentionShape &shape, const BatchRow &row, Span queri
   return query.most >= key.least && key.most >= query.least;
 }
 
-QueryTiles::QueryTiles(const AttentionShape &shape) {
-  // Queries, their output, and the packed keys and values of a block share the second-level cache.
-  constexpr int64_t kElements = 24 * 1024, kMostBlocks = 6, kEnoughTiles = 8;
-  int64_t blocks =
-      std::clamp<int64_t>(kElements / std::max(shape.depth, shape.width) / kQueryBlock, 1, kMostBlocks);
-  auto tiles = [&] { return (shape.queries + blocks * kQueryBlock - 1) / (blocks * kQueryBlock); };
+QueryTiles::QueryTiles(const AttentionShape &shape, QueryTileLimits limits) {
+  constexpr int64_t kEnoughTiles = 8;
+  int64_t blocks = std::clamp<int64_t>(limits.elements / std::max(shape.depth, shape.width) / limits.block, 1,
+                                       limits.mostBlocks);
+  auto tiles = [&] { return (shape.queries + blocks * limits.block - 1) / (blocks * limits.block); };
   while (blocks > 1 && shape.batch * shape.heads * tiles() < kEnoughTiles)
     --blocks;
-  rows = blocks * kQueryBlock;
+  rows = blocks * limits.block;
   count = tiles();
 }
 

@@ -14,6 +14,9 @@
 #include "kernels/cpu/AttentionShape.h"
 #include "kernels/cpu/BlockProduct.h"
 
+#include <cmath>
+#include <limits>
+
 namespace weft::cpu {
 
 constexpr int64_t kQueryBlock = 48;
@@ -37,17 +40,27 @@ inline Span keyBlock(const AttentionShape &shape, int64_t index) {
 inline int64_t queryBlocks(Span queries) { return (queries.count + kQueryBlock - 1) / kQueryBlock; }
 inline int64_t keyBlocks(const AttentionShape &shape) { return (shape.keys + kKeyBlock - 1) / kKeyBlock; }
 
+/// How large a tile of queries is at most.
+struct QueryTileLimits {
+  int64_t block;    ///< queries of a block
+  int64_t elements; ///< of its queries or outputs
+  int64_t mostBlocks;
+};
+
 /// Tiles of some query blocks of one head: keys and values are packed once for all blocks of a tile.
 struct QueryTiles {
   int64_t rows;  ///< of a tile, the last may have fewer
   int64_t count; ///< of one head
-  explicit QueryTiles(const AttentionShape &shape);
+  QueryTiles(const AttentionShape &shape, QueryTileLimits limits);
   Span span(const AttentionShape &shape, int64_t index) const {
     return {index * rows, std::min(rows, shape.queries - index * rows)};
   }
   /// Roughly how long a tile takes: the keys that its queries may see, and what is done once per query.
   int64_t work(const AttentionShape &shape, int64_t index) const;
 };
+
+/// Queries, their output, and the packed keys and values of a block share the second-level cache.
+constexpr QueryTileLimits kQueryTileLimits = {.block = kQueryBlock, .elements = 24 * 1024, .mostBlocks = 6};
 
 /// A number for each query and each key of one batch row; null when the call has none.
 struct RowNumbers {
@@ -128,7 +141,48 @@ ScoreBlock<T> computeScores(const AttentionShape &shape, Span queries, Span keys
           visible.leastPosition,
           visible.mostPosition,
           visible.querySegments,
-          visible.keySegments};
+          visible.keySegments,
+          shape.ofBFloat16()};
+}
+
+/// Stores the log-sum-exp of a row at `statistic`, with its sink's share, and returns what the row of the
+/// output is multiplied by: 0 where it sees nothing, or nothing but its sink. Segments, positions and sinks
+/// begin at operand `optional`.
+template <typename T>
+T finishRow(const AttentionShape &shape, const KernelArguments &arguments, size_t optional, int64_t head,
+            int64_t statistic, T maximum, T sum) {
+  constexpr T kNone = -std::numeric_limits<T>::infinity();
+  T factor = 1;
+  if (shape.hasSinks) {
+    const T sink = loadStatistic<T>(shape.sinks, arguments.operands[shape.sinksOperand(optional)], head);
+    const T most = std::max(maximum, sink);
+    factor = maximum == kNone ? T(0) : std::exp(maximum - most);
+    sum = (maximum == kNone ? T(0) : sum * factor) + std::exp(sink - most);
+    maximum = most;
+  }
+  const bool empty = maximum == kNone;
+  storeStatistic(shape.statistics, arguments.results[1], statistic, empty ? kNone : maximum + std::log(sum));
+  return empty ? T(0) : factor / sum;
+}
+
+/// The sink's weight exp(sink - lse) takes from the others: its gradient is -weight * D, summed over all
+/// rows. `dots` are D of all heads, [batch, heads, queries].
+template <typename T>
+void sumSinkGradient(const AttentionShape &shape, const GradientTypes &types,
+                     const KernelArguments &arguments, size_t logSumExp, size_t optional, int64_t head,
+                     const T *dots, void *result) {
+  const double sink =
+      loadStatistic<double>(shape.sinks, arguments.operands[shape.sinksOperand(optional)], head);
+  double gradient = 0;
+  for (int64_t batch = 0; batch < shape.batch; ++batch) {
+    const int64_t first = (batch * shape.heads + head) * shape.queries;
+    for (int64_t i = first; i < first + shape.queries; ++i) {
+      const double lse = loadStatistic<double>(shape.statistics, arguments.operands[logSumExp], i);
+      if (lse != -std::numeric_limits<double>::infinity())
+        gradient -= std::exp(sink - lse) * dots[i];
+    }
+  }
+  storeStatistic(types.sinks, result, head, gradient);
 }
 
 } // namespace weft::cpu

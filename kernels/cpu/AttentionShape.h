@@ -44,6 +44,8 @@ struct AttentionShape {
   DType sinks = DType::F32;      ///< f32, or f64 in a wide call
 
   int64_t headsPerGroup() const { return heads / groups; }
+  /// True of queries, keys and values of bfloat16: what multiplies them is then rounded to it.
+  bool ofBFloat16() const { return query == DType::BF16 && key == DType::BF16 && value == DType::BF16; }
 
   /// The positions that a query at `position` sees.
   KeyRange visiblePositions(int64_t position) const {
@@ -74,6 +76,11 @@ struct AttentionShape {
   static absl::StatusOr<AttentionShape> forward(const KernelCall &call);
   /// Of `attention_backward(do, q, k, v, o, lse, ...) -> dq, dk, dv, [dsinks]`.
   static absl::StatusOr<AttentionShape> backward(const KernelCall &call);
+};
+
+/// Of the gradient that the backward takes, and of those that it gives.
+struct GradientTypes {
+  DType output, query, key, value, sinks;
 };
 
 } // namespace weft::cpu

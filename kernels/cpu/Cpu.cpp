@@ -15,6 +15,8 @@
 #include "oneapi/dnnl/dnnl.h"
 
 #include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -54,7 +56,12 @@ bool hasTilesOfBf16() {
   unsigned low = 0, high = 0;
   __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0)); // the register of saved states
   constexpr unsigned kTileStates = 3u << 17;
-  return (low & kTileStates) == kTileStates;
+  if ((low & kTileStates) != kTileStates)
+    return false;
+  // Linux wants to be asked by the process, once for all of its threads, before it saves tiles.
+  constexpr int kRequestPermission = 0x1023, kTileData = 18;
+  static const bool permitted = syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+  return permitted;
 }
 
 bool runsHere(const InstructionSetRow &row) {

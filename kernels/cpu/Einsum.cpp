@@ -4,12 +4,14 @@
 // of tiles over rows and columns, never over the sum: a tile is one single-threaded product, and the threads
 // take tiles. So an element's bits depend on the call and the instruction set alone. A tile of a result that
 // is narrower than float32 is summed on the stack and rounded from there, while it is in the cache. float64
-// products are a loop of our own.
+// products are a loop of our own; those of bfloat16 on a processor with tile registers are EinsumTiles.h
+// where that pays.
 //
 //===----------------------------------------------------------------------===//
 #include "kernels/common/ThreadPool.h"
 #include "kernels/cpu/AttentionBlocks.h"
 #include "kernels/cpu/EinsumPlan.h"
+#include "kernels/cpu/EinsumTiles.h"
 #include "kernels/cpu/MatrixProduct.h"
 #include "kernels/cpu/Registry.h"
 #include "kernels/cpu/StridedCopy.h"
@@ -17,6 +19,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <type_traits>
 
 namespace weft::cpu {
@@ -53,6 +56,7 @@ private:
     const std::byte *left, *right;
     std::byte *result;
   };
+  void runGrid(const Matrices &matrices, ThreadPool &threads) const;
   void runTile(const Matrices &matrices, int64_t tile) const;
   template <typename T> void multiplyTile(const Matrices &matrices, int64_t tile) const;
   int64_t reserve(int64_t elements, DType type) {
@@ -63,6 +67,8 @@ private:
 
   EinsumPlan plan;
   DType resultType;
+  std::optional<EinsumTiles> tiles;
+  int64_t tilesOffset = 0;
   Cut rows, columns;
   StridedCopy packLeft, packRight, unpackResult;
   int64_t leftOffset = 0, rightOffset = 0, resultOffset = 0, workspace = 0;
@@ -95,6 +101,11 @@ EinsumKernel::EinsumKernel(EinsumPlan planOfCall, const KernelCall &call)
     unpackResult = StridedCopy(packing.shape, plan.compute, denseStrides(packing.shape),
                                call.results[0].dtype, packing.strides);
     resultOffset = reserve(packing.elements, plan.compute);
+  }
+  if (EinsumTiles::pay(plan)) {
+    tiles.emplace(plan, resultType);
+    tilesOffset = workspace;
+    workspace += tiles->workspaceBytes();
   }
 }
 
@@ -133,6 +144,11 @@ void EinsumKernel::runTile(const Matrices &matrices, int64_t tile) const {
     multiplyTile<float>(matrices, tile);
 }
 
+void EinsumKernel::runGrid(const Matrices &matrices, ThreadPool &threads) const {
+  const int64_t count = plan.m == 0 || plan.n == 0 ? 0 : plan.products() * rows.count * columns.count;
+  threads.forEachTile(count, [&](int64_t tile, int) { runTile(matrices, tile); });
+}
+
 void EinsumKernel::run(const KernelArguments &arguments, ThreadPool &threads) const {
   auto *scratch = static_cast<std::byte *>(arguments.workspace);
   const void *left = arguments.operands[plan.exchanged ? 1 : 0],
@@ -150,8 +166,13 @@ void EinsumKernel::run(const KernelArguments &arguments, ThreadPool &threads) co
     result = scratch + resultOffset;
   Matrices matrices{static_cast<const std::byte *>(left), static_cast<const std::byte *>(right),
                     static_cast<std::byte *>(result)};
-  int64_t tiles = plan.m == 0 || plan.n == 0 ? 0 : plan.products() * rows.count * columns.count;
-  threads.forEachTile(tiles, [&](int64_t tile, int) { runTile(matrices, tile); });
+  if (tiles)
+    tiles->run({reinterpret_cast<const BFloat16 *>(matrices.left),
+                reinterpret_cast<const BFloat16 *>(matrices.right), matrices.result,
+                reinterpret_cast<BFloat16 *>(scratch + tilesOffset)},
+               threads);
+  else
+    runGrid(matrices, threads);
   if (plan.packsResult)
     unpackResult.run(result, arguments.results[0], threads);
 }

@@ -9,64 +9,19 @@
 //
 //===----------------------------------------------------------------------===//
 #include "kernels/common/ThreadPool.h"
-#include "kernels/cpu/AttentionBlocks.h"
-#include "kernels/cpu/LinearCrossEntropyRows.h"
-#include "kernels/cpu/LinearCrossEntropyShape.h"
+#include "kernels/cpu/LinearCrossEntropyLaunch.h"
+#include "kernels/cpu/LinearCrossEntropyTiles.h"
 #include "kernels/cpu/Registry.h"
-
-#include <cmath>
-#include <limits>
+#include "kernels/cpu/TileProduct.h"
 
 namespace weft::cpu {
 namespace {
-
-enum class Direction { Forward, Statistics, Backward, Both };
-
-/// The tensors of a launch by name, wherever they are in the signature; null where it has none.
-struct Tensors {
-  const void *lossGradient = nullptr, *zLossGradient = nullptr, *x = nullptr, *w = nullptr;
-  const int32_t *targets = nullptr;
-  const void *lse = nullptr; ///< read by the gradients; in Both, what the forward half has just written
-  void *loss = nullptr, *zLoss = nullptr, *lseResult = nullptr, *xGradient = nullptr, *wGradient = nullptr;
-  void *targetLogit = nullptr, *logitSum = nullptr; ///< of the statistics
-  int64_t words = 0;                                ///< rows of w that exist: the first, and often all
-
-  Tensors(Direction direction, const LinearCrossEntropyShape &shape, const KernelArguments &arguments) {
-    size_t operand = 0, result = 0;
-    const bool gradients = direction == Direction::Backward || direction == Direction::Both;
-    if (gradients) {
-      lossGradient = arguments.operands[operand++];
-      zLossGradient = arguments.operands[operand++];
-    }
-    x = arguments.operands[operand++];
-    w = arguments.operands[operand++];
-    targets = static_cast<const int32_t *>(arguments.operands[operand++]);
-    if (direction == Direction::Statistics) {
-      lseResult = arguments.results[result++];
-      targetLogit = arguments.results[result++];
-      logitSum = arguments.results[result];
-    } else if (direction == Direction::Backward) {
-      lse = arguments.operands[operand++];
-    } else {
-      loss = arguments.results[result++];
-      zLoss = arguments.results[result++];
-      lse = lseResult = arguments.results[result++];
-    }
-    words = shape.vocabulary;
-    if (shape.hasValid)
-      words = std::clamp(*static_cast<const int64_t *>(arguments.operands[operand]), int64_t{0}, words);
-    if (gradients) {
-      xGradient = arguments.results[result++];
-      wGradient = arguments.results[result];
-    }
-  }
-};
 
 /// `T` is what sums and statistics are computed in, `Operand` what products take: T, or bfloat16. Where x
 /// is bfloat16 the gradients of logits are rounded to it, whatever products take.
 template <typename T, typename Operand = T> class LinearCrossEntropy final : public Kernel {
 public:
-  LinearCrossEntropy(Direction direction, const LinearCrossEntropyShape &shape)
+  LinearCrossEntropy(LossDirection direction, const LinearCrossEntropyShape &shape)
       : direction(direction), shape(shape), tileLanes(shape.vocabularyTiles()),
         gradientLanes(rowParts() * columnParts()), sharedBytes(Shared(*this, nullptr).bytes),
         laneBytes(Lane(*this, nullptr).bytes) {}
@@ -78,7 +33,7 @@ public:
   }
 
   void run(const KernelArguments &arguments, ThreadPool &threads) const override {
-    const Tensors tensors(direction, shape, arguments);
+    const LossTensors tensors(direction, shape, arguments);
     const Shared shared(*this, arguments.workspace);
     for (int64_t first = 0; first < shape.rows; first += shape.rowBlock) {
       const Rows rows = {first, std::min(shape.rowBlock, shape.rows - first),
@@ -92,7 +47,7 @@ public:
       });
       if (reducesRows())
         threads.forEachTile(rowParts(), [&](int64_t part, int) { finishRows(tensors, rows, part, shared); });
-      if (direction == Direction::Both)
+      if (direction == LossDirection::Both)
         threads.forEachTile(shape.vocabularyTiles(), [&](int64_t tile, int) {
           differentiateTile(tensors, rows, tile,
                             logitTile(tensors, rows, tile, shared.logits + tileOffset(tile)), shared);
@@ -108,9 +63,9 @@ private:
   static constexpr int64_t kRowPart = 64;     ///< rows of one tile of dx, and of one tile of losses
   static constexpr int64_t kColumnPart = 512; ///< columns of one tile of dx
 
-  bool reducesRows() const { return direction != Direction::Backward; }
-  bool writesGradients() const { return direction == Direction::Backward || direction == Direction::Both; }
-  bool sumsLogits() const { return direction == Direction::Statistics || shape.labelSmoothing > 0; }
+  bool reducesRows() const { return cpu::reducesRows(direction); }
+  bool writesGradients() const { return cpu::writesGradients(direction); }
+  bool sumsLogits() const { return cpu::sumsLogits(direction, shape); }
   int64_t rowParts() const { return (shape.rowBlock + kRowPart - 1) / kRowPart; }
   int64_t columnParts() const { return (shape.hidden + kColumnPart - 1) / kColumnPart; }
   /// The logits of a block lie tile by tile, so that each product writes a dense matrix.
@@ -171,7 +126,7 @@ private:
     Block<Operand> x;
   };
 
-  Block<Operand> convertRows(const Tensors &tensors, int64_t first, const Shared &shared,
+  Block<Operand> convertRows(const LossTensors &tensors, int64_t first, const Shared &shared,
                              ThreadPool &threads) const {
     const int64_t count = std::min(shape.rowBlock, shape.rows - first), h = shape.hidden;
     if (shape.input == kNativeType<Operand>)
@@ -187,21 +142,21 @@ private:
   int64_t widthOf(int64_t tile) const {
     return std::min(shape.vocabularyTile, shape.vocabulary - tile * shape.vocabularyTile);
   }
-  int64_t columnsOf(const Tensors &tensors, int64_t tile) const {
+  int64_t columnsOf(const LossTensors &tensors, int64_t tile) const {
     return std::clamp(tensors.words - tile * shape.vocabularyTile, int64_t{0}, shape.vocabularyTile);
   }
-  LogitTile<T> logitTile(const Tensors &tensors, const Rows &rows, int64_t tile, T *logits) const {
+  LogitTile<T> logitTile(const LossTensors &tensors, const Rows &rows, int64_t tile, T *logits) const {
     return {logits, shape.vocabularyTile, rows.count, columnsOf(tensors, tile)};
   }
   /// Rows of w from `tile`, columns [column, column + columns).
-  Block<Operand> weightTile(const Tensors &tensors, int64_t tile, int64_t column, int64_t columns,
+  Block<Operand> weightTile(const LossTensors &tensors, int64_t tile, int64_t column, int64_t columns,
                             const Lane &lane) const {
     const int64_t offset = tile * shape.vocabularyTile * shape.hidden + column;
     return loadBlock(shape.weight, tensors.w, {offset, columnsOf(tensors, tile), columns, shape.hidden},
                      lane.w);
   }
 
-  LogitTile<T> computeLogits(const Tensors &tensors, const Rows &rows, int64_t tile, const Shared &shared,
+  LogitTile<T> computeLogits(const LossTensors &tensors, const Rows &rows, int64_t tile, const Shared &shared,
                              const Lane &lane) const {
     const LogitTile<T> logits =
         logitTile(tensors, rows, tile, writesGradients() ? shared.logits + tileOffset(tile) : lane.logits);
@@ -215,14 +170,11 @@ private:
     return logits;
   }
 
-  /// The column of `target` in the tile, or -1 where it is elsewhere or does not count.
-  int64_t targetColumn(const Tensors &tensors, int64_t row, int64_t tile) const {
-    const int32_t target = tensors.targets[row];
-    const int64_t column = target - tile * shape.vocabularyTile;
-    return shape.counts(target) && column >= 0 && column < columnsOf(tensors, tile) ? column : -1;
+  int64_t targetColumn(const LossTensors &tensors, int64_t row, int64_t tile) const {
+    return cpu::targetColumn(shape, tensors, row, tile * shape.vocabularyTile, columnsOf(tensors, tile));
   }
 
-  void reduceTile(const Tensors &tensors, const Rows &rows, int64_t tile, const LogitTile<T> &logits,
+  void reduceTile(const LossTensors &tensors, const Rows &rows, int64_t tile, const LogitTile<T> &logits,
                   const Shared &shared) const {
     const int64_t partial = tile * shape.rowBlock;
     reduceLogits(logits, shared.maximum + partial, shared.sum + partial,
@@ -232,81 +184,31 @@ private:
         shared.targetLogit[r] = logits.logits[r * logits.stride + column];
   }
 
-  /// What all tiles say of row `r` of the block, folded in ascending order of the vocabulary.
-  struct Statistics {
-    T lse, total;
-  };
-  Statistics foldTiles(int64_t r, const Shared &shared) const {
-    constexpr T kNone = -std::numeric_limits<T>::infinity();
-    const int64_t tiles = shape.vocabularyTiles();
-    T maximum = kNone, sum = 0, total = 0;
-    for (int64_t tile = 0; tile < tiles; ++tile)
-      maximum = std::max(maximum, shared.maximum[tile * shape.rowBlock + r]);
-    const T base = maximum == kNone ? T(0) : maximum; // of no word at all, log 0
-    for (int64_t tile = 0; tile < tiles; ++tile) {
-      const int64_t partial = tile * shape.rowBlock + r;
-      sum += shared.sum[partial] * std::exp(shared.maximum[partial] - base);
-      if (sumsLogits())
-        total += shared.total[partial];
-    }
-    return {base + std::log(sum), total};
-  }
-
   /// Rows of `part`: losses, or the statistics that they would be made of.
-  void finishRows(const Tensors &tensors, const Rows &rows, int64_t part, const Shared &shared) const {
+  void finishRows(const LossTensors &tensors, const Rows &rows, int64_t part, const Shared &shared) const {
     const int64_t end = std::min((part + 1) * kRowPart, rows.count);
-    for (int64_t r = part * kRowPart; r < end; ++r) {
-      const int64_t row = rows.first + r;
-      const Statistics statistics = foldTiles(r, shared);
-      storeStatistic(shape.statistics, tensors.lseResult, row, statistics.lse);
-      if (direction == Direction::Statistics) {
-        const int32_t target = tensors.targets[row];
-        storeStatistic(shape.statistics, tensors.targetLogit, row,
-                       target >= 0 && target < tensors.words ? shared.targetLogit[r] : T(0));
-        storeStatistic(shape.statistics, tensors.logitSum, row, statistics.total);
-      } else {
-        finishLoss(tensors, row, statistics, shared.targetLogit[r]);
-      }
-    }
-  }
-
-  void finishLoss(const Tensors &tensors, int64_t row, const Statistics &statistics, T targetLogit) const {
-    const T smoothing = static_cast<T>(shape.labelSmoothing), lse = statistics.lse;
-    T loss = 0, zLoss = 0;
-    if (shape.counts(tensors.targets[row])) {
-      loss = lse - (1 - smoothing) * targetLogit;
-      if (smoothing > 0)
-        loss -= smoothing * (statistics.total / static_cast<T>(shape.vocabulary));
-      zLoss = static_cast<T>(shape.zLoss) * lse * lse;
-    }
-    storeStatistic(shape.statistics, tensors.loss, row, loss);
-    storeStatistic(shape.statistics, tensors.zLoss, row, zLoss);
+    for (int64_t r = part * kRowPart; r < end; ++r)
+      finishRow(direction, shape, tensors, rows.first + r,
+                foldTiles(shared.maximum + r, shared.sum + r, sumsLogits() ? shared.total + r : nullptr,
+                          shape.vocabularyTiles(), shape.rowBlock),
+                shared.targetLogit[r]);
   }
 
   /// The gradients of logits lie in the place of the logits, row by row.
-  static constexpr int64_t kGradientsPerLogit = sizeof(T) / sizeof(Operand);
+  static constexpr int64_t kGradientsPerLogit = std::is_same_v<Operand, BFloat16> ? 2 : 1;
   static const Operand *logitGradients(const T *logits) { return reinterpret_cast<const Operand *>(logits); }
 
   /// Logits to their gradients in place, and their share of the tile's rows of dw.
-  void differentiateTile(const Tensors &tensors, const Rows &rows, int64_t tile, const LogitTile<T> &logits,
-                         const Shared &shared) const {
-    const T cap = static_cast<T>(shape.softcap), smoothing = static_cast<T>(shape.labelSmoothing);
+  void differentiateTile(const LossTensors &tensors, const Rows &rows, int64_t tile,
+                         const LogitTile<T> &logits, const Shared &shared) const {
     for (int64_t r = 0; r < rows.count; ++r) {
       const int64_t row = rows.first + r, column = targetColumn(tensors, row, tile);
-      const T lossGradient = loadStatistic<T>(shape.statistics, tensors.lossGradient, row);
-      const T zLossGradient = loadStatistic<T>(shape.statistics, tensors.zLossGradient, row);
-      const T lse = loadStatistic<T>(shape.statistics, tensors.lse, row);
       T *values = logits.logits + r * logits.stride;
-      T slope = 1;
-      if (column >= 0 && cap > 0)
-        slope = 1 - values[column] / cap * (values[column] / cap);
-      differentiateLogits(
-          values, logits.columns, cap,
-          {lse, lossGradient + zLossGradient * 2 * static_cast<T>(shape.zLoss) * lse,
-           lossGradient * smoothing / static_cast<T>(shape.smoothedWords()),
-           shape.isPart() ? lossGradient != 0 || zLossGradient != 0 : shape.counts(tensors.targets[row])});
+      const T ofTarget = column >= 0 ? gradientOfTarget<T>(shape, tensors, row, values[column]) : T(0);
+      differentiateLogits(values, logits.columns, static_cast<T>(shape.softcap),
+                          gradientOfRow<T>(shape, tensors, row));
       if (column >= 0)
-        values[column] -= lossGradient * (1 - smoothing) * slope;
+        values[column] += ofTarget;
       if constexpr (std::is_same_v<Operand, BFloat16>)
         narrowGradients(values, logits.columns);
       else if constexpr (std::is_same_v<Operand, float>)
@@ -329,7 +231,7 @@ private:
   }
 
   /// dx of some rows of the block and some columns of x: the sum over the vocabulary's tiles, in order.
-  void sumInputGradient(const Tensors &tensors, const Rows &rows, int64_t rowPart, int64_t columnPart,
+  void sumInputGradient(const LossTensors &tensors, const Rows &rows, int64_t rowPart, int64_t columnPart,
                         const Shared &shared, const Lane &lane) const {
     const int64_t first = rowPart * kRowPart, column = columnPart * kColumnPart;
     if (first >= rows.count)
@@ -355,18 +257,21 @@ private:
                  {offset, count, columns, shape.hidden});
   }
 
-  Direction direction;
+  LossDirection direction;
   LinearCrossEntropyShape shape;
   Lanes tileLanes, gradientLanes;
   int64_t sharedBytes, laneBytes;
 };
 
-KernelOrError create(Direction direction, const absl::StatusOr<LinearCrossEntropyShape> &shape) {
+KernelOrError create(LossDirection direction, const absl::StatusOr<LinearCrossEntropyShape> &shape) {
   if (!shape.ok())
     return shape.status();
   if (shape->wide)
     return std::make_unique<LinearCrossEntropy<double>>(direction, *shape);
-  if (shape->input == DType::BF16 && shape->weight == DType::BF16 && multipliesBFloat16())
+  const bool isBFloat16 = shape->input == DType::BF16 && shape->weight == DType::BF16;
+  if (isBFloat16 && multipliesByTiles())
+    return createLinearCrossEntropyTiles(direction, *shape);
+  if (isBFloat16 && multipliesBFloat16())
     return std::make_unique<LinearCrossEntropy<float, BFloat16>>(direction, *shape);
   return std::make_unique<LinearCrossEntropy<float>>(direction, *shape);
 }
@@ -374,19 +279,19 @@ KernelOrError create(Direction direction, const absl::StatusOr<LinearCrossEntrop
 } // namespace
 
 KernelOrError createLinearCrossEntropy(const KernelCall &call) {
-  return create(Direction::Forward, LinearCrossEntropyShape::forward(call));
+  return create(LossDirection::Forward, LinearCrossEntropyShape::forward(call));
 }
 
 KernelOrError createLinearCrossEntropyStatistics(const KernelCall &call) {
-  return create(Direction::Statistics, LinearCrossEntropyShape::partial(call));
+  return create(LossDirection::Statistics, LinearCrossEntropyShape::partial(call));
 }
 
 KernelOrError createLinearCrossEntropyBackward(const KernelCall &call) {
-  return create(Direction::Backward, LinearCrossEntropyShape::backward(call));
+  return create(LossDirection::Backward, LinearCrossEntropyShape::backward(call));
 }
 
 KernelOrError createLinearCrossEntropyForwardBackward(const KernelCall &call) {
-  return create(Direction::Both, LinearCrossEntropyShape::forwardBackward(call));
+  return create(LossDirection::Both, LinearCrossEntropyShape::forwardBackward(call));
 }
 
 } // namespace weft::cpu

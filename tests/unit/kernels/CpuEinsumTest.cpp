@@ -5,9 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 #include "kernels/cpu/EinsumPlan.h"
+#include "kernels/cpu/TileProduct.h"
 #include "tests/unit/kernels/TestSupport.h"
 
 #include <cmath>
+#include <cstring>
 #include <map>
 
 namespace weft::testing {
@@ -86,6 +88,111 @@ TEST(CpuEinsum, ProductsOfEveryOrientation) {
 TEST(CpuEinsum, ProductsOfSeveralTiles) {
   for (const char *equation : {"mk,kn->mn", "km,nk->mn"})
     expectContraction({equation, {{'m', 300}, {'n', 400}, {'k', 9}}}, DType::F32, DType::F32, DType::F32);
+}
+
+TEST(CpuEinsum, ProductsOfBFloat16OfEveryOrientation) {
+  for (auto [m, n, k] : std::vector<std::array<int64_t, 3>>{{1, 1, 1},
+                                                            {1, 40, 64},
+                                                            {40, 1, 64},
+                                                            {40, 64, 1},
+                                                            {2, 8, 3},
+                                                            {33, 47, 31},
+                                                            {64, 64, 32},
+                                                            {70, 90, 129},
+                                                            {5, 40, 0},
+                                                            {0, 40, 2}})
+    for (const char *equation : {"mk,kn->mn", "mk,nk->mn", "km,kn->mn", "km,nk->mn", "mk,kn->nm", "mk,nk->nm",
+                                 "km,kn->nm", "km,nk->nm"})
+      for (DType result : {DType::F32, DType::BF16, DType::F16})
+        expectContraction({equation, {{'m', m}, {'n', n}, {'k', k}}}, DType::BF16, DType::BF16, result);
+}
+
+/// Small integers in bfloat16, whose sums float32 holds exactly: large products are equal to those of
+/// integers.
+void expectExactProduct(bool leftTransposed, bool rightTransposed, int64_t batch, int64_t m, int64_t n,
+                        int64_t k, DType result) {
+  const std::string equation =
+      std::string(leftTransposed ? "bkm," : "bmk,") + (rightTransposed ? "bnk->bmn" : "bkn->bmn");
+  SCOPED_TRACE(equation + " " + std::to_string(m) + " " + std::to_string(n) + " " + std::to_string(k));
+  const KernelCall call =
+      einsum(equation, DType::BF16, {batch, leftTransposed ? k : m, leftTransposed ? m : k}, DType::BF16,
+             {batch, rightTransposed ? n : k, rightTransposed ? k : n}, result, {batch, m, n});
+  Tensor x(call.operands[0]), y(call.operands[1]);
+  std::mt19937 generator(3);
+  auto fill = [&](Tensor &tensor, bool transposed, int64_t rows, int64_t columns) {
+    std::vector<int32_t> byRows(static_cast<size_t>(batch * rows * columns));
+    for (int64_t b = 0; b < batch; ++b)
+      for (int64_t r = 0; r < rows; ++r)
+        for (int64_t c = 0; c < columns; ++c) {
+          const int32_t value = static_cast<int32_t>(generator() % 5) - 2;
+          byRows[static_cast<size_t>((b * rows + r) * columns + c)] = value;
+          tensor.set(b * rows * columns + (transposed ? c * rows + r : r * columns + c), value);
+        }
+    return byRows;
+  };
+  const std::vector<int32_t> left = fill(x, leftTransposed, m, k), right = fill(y, rightTransposed, k, n);
+  std::vector<int32_t> sums(static_cast<size_t>(batch * m * n));
+  for (int64_t b = 0; b < batch; ++b)
+    for (int64_t i = 0; i < m; ++i)
+      for (int64_t l = 0; l < k; ++l) {
+        const int32_t factor = left[static_cast<size_t>((b * m + i) * k + l)];
+        const int32_t *from = right.data() + (b * k + l) * n;
+        int32_t *to = sums.data() + (b * m + i) * n;
+        for (int64_t j = 0; j < n; ++j)
+          to[j] += factor * from[j];
+      }
+  const Tensor alone = runKernel(call, {x, y}, 1)[0];
+  int64_t different = 0;
+  for (int64_t i = 0; i < batch * m * n; ++i)
+    different += alone.at(i) != roundTo(result, sums[static_cast<size_t>(i)]);
+  EXPECT_EQ(different, 0);
+  for (int threads : {2, 7}) {
+    const Tensor together = runKernel(call, {x, y}, threads)[0];
+    EXPECT_EQ(
+        std::memcmp(alone.data(), together.data(), static_cast<size_t>(batch * m * n * byteSize(result))), 0)
+        << threads << " threads";
+  }
+}
+
+TEST(CpuEinsum, LargeProductsOfBFloat16AreExactInAnyNumberOfThreads) {
+  for (bool leftTransposed : {false, true})
+    for (bool rightTransposed : {false, true}) {
+      // Several blocks, and a depth of several pieces, of whole tiles and not.
+      expectExactProduct(leftTransposed, rightTransposed, 1, 200, 600, 576, DType::BF16);
+      expectExactProduct(leftTransposed, rightTransposed, 1, 161, 530, 1030, DType::F32);
+      // Rows that lie a page apart, and more columns (rows) than are packed at a time.
+      if (!leftTransposed)
+        expectExactProduct(leftTransposed, rightTransposed, 1, 64, 2100, 1024, DType::F32);
+      else
+        expectExactProduct(leftTransposed, rightTransposed, 1, 2100, 70, 1024, DType::BF16);
+      // More right matrices than are packed at a time.
+      expectExactProduct(leftTransposed, rightTransposed, 37, 33, 256, 256, DType::F32);
+    }
+}
+
+TEST(CpuEinsum, OneRightMatrixForManyProducts) {
+  const std::map<char, int64_t> sizes = {{'b', 3}, {'m', 35}, {'n', 45}, {'k', 20}};
+  for (DType result : {DType::F32, DType::BF16}) {
+    for (const char *equation : {"bmk,kn->mbn", "kbm,kn->bmn", "bmk,nk->mbn"})
+      expectContraction({equation, sizes}, DType::BF16, DType::BF16, result);
+    expectContraction({"bckm,bkn->cbmn", {{'b', 3}, {'c', 2}, {'m', 35}, {'n', 45}, {'k', 20}}}, DType::BF16,
+                      DType::BF16, result);
+  }
+}
+
+TEST(CpuEinsum, WorkspaceOfALinearLayerDoesNotGrowWithTheTokens) {
+  if (!cpu::multipliesByTiles())
+    GTEST_SKIP() << "the instruction set has no tiles";
+  auto workspace = [](int64_t tokens, const char *equation) {
+    const KernelCall call =
+        einsum(equation, DType::BF16, {tokens, 768}, DType::BF16, {3072, 768}, DType::BF16, {tokens, 3072});
+    auto kernel = cpu::createKernel(call);
+    return kernel.ok() ? (*kernel)->workspaceBytes() : -1;
+  };
+  const int64_t bytes = workspace(1024, "th,fh->tf");
+  EXPECT_LE(bytes, 4 << 20);
+  EXPECT_EQ(workspace(1 << 20, "th,fh->tf"), bytes);
+  EXPECT_EQ(workspace(1, "th,fh->tf"), 0); // a step of generation reads the weights where they lie
 }
 
 TEST(CpuEinsum, TheContractionsOfATransformer) {

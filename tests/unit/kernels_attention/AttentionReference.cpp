@@ -212,13 +212,17 @@ std::vector<Tensor> attentionOperands(const AttentionCase &c, uint64_t seed) {
 AttentionForwardValues referenceAttention(const AttentionCase &c, const std::vector<Tensor> &operands) {
   Values values(c, operands);
   AttentionForwardValues result{std::vector<double>(c.batch * c.queries * c.heads * c.width),
-                                std::vector<double>(c.batch * c.heads * c.queries)};
+                                std::vector<double>(c.batch * c.heads * c.queries),
+                                std::vector<double>(c.batch * c.queries * c.heads * c.width)};
   forEachRow(c, [&](const Row &row) {
     Weights weights = weigh(row, values);
     result.lse[row.statistic()] = weights.lse;
     for (int64_t j = 0; j < c.keys; ++j)
-      for (int64_t l = 0; l < c.width; ++l)
-        result.output[row.o(l)] += weights.weights[j] * values.v[row.v(j, l)];
+      for (int64_t l = 0; l < c.width; ++l) {
+        const double term = weights.weights[j] * values.v[row.v(j, l)];
+        result.output[row.o(l)] += term;
+        result.outputTerms[row.o(l)] += std::abs(term);
+      }
   });
   return result;
 }
@@ -227,7 +231,9 @@ AttentionGradients referenceAttentionBackward(const AttentionCase &c, const std:
                                               const std::vector<double> &outputGradient) {
   Values values(c, operands);
   AttentionGradients result{std::vector<double>(values.q.size()), std::vector<double>(values.k.size()),
-                            std::vector<double>(values.v.size()), std::vector<double>(values.sinks.size())};
+                            std::vector<double>(values.v.size()), std::vector<double>(values.sinks.size()),
+                            std::vector<double>(values.q.size()), std::vector<double>(values.k.size()),
+                            std::vector<double>(values.v.size())};
   forEachRow(c, [&](const Row &row) {
     Weights weights = weigh(row, values);
     std::vector<double> weightGradient(c.keys);
@@ -235,7 +241,9 @@ AttentionGradients referenceAttentionBackward(const AttentionCase &c, const std:
     for (int64_t j = 0; j < c.keys; ++j) {
       for (int64_t l = 0; l < c.width; ++l) {
         weightGradient[j] += outputGradient[row.o(l)] * values.v[row.v(j, l)];
-        result.value[row.v(j, l)] += weights.weights[j] * outputGradient[row.o(l)];
+        const double term = weights.weights[j] * outputGradient[row.o(l)];
+        result.value[row.v(j, l)] += term;
+        result.valueTerms[row.v(j, l)] += std::abs(term);
       }
       dot += weights.weights[j] * weightGradient[j];
     }
@@ -243,8 +251,12 @@ AttentionGradients referenceAttentionBackward(const AttentionCase &c, const std:
       double scoreGradient =
           weights.weights[j] * (weightGradient[j] - dot) * weights.slopes[j] * c.scaleInUse();
       for (int64_t l = 0; l < c.depth; ++l) {
-        result.query[row.q(l)] += scoreGradient * values.k[row.k(j, l)];
-        result.key[row.k(j, l)] += scoreGradient * values.q[row.q(l)];
+        const double queryTerm = scoreGradient * values.k[row.k(j, l)];
+        const double keyTerm = scoreGradient * values.q[row.q(l)];
+        result.query[row.q(l)] += queryTerm;
+        result.queryTerms[row.q(l)] += std::abs(queryTerm);
+        result.key[row.k(j, l)] += keyTerm;
+        result.keyTerms[row.k(j, l)] += std::abs(keyTerm);
       }
     }
     if (c.sinks)

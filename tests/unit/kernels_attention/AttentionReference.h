@@ -42,11 +42,13 @@ std::vector<Tensor> attentionOperands(const AttentionCase &c, uint64_t seed);
 
 struct AttentionForwardValues {
   std::vector<double> output, lse;
+  std::vector<double> outputTerms; ///< for each element of output the sum of its terms' magnitudes
 };
 AttentionForwardValues referenceAttention(const AttentionCase &c, const std::vector<Tensor> &operands);
 
 struct AttentionGradients {
   std::vector<double> query, key, value, sinks;
+  std::vector<double> queryTerms, keyTerms, valueTerms; ///< sums of the terms' magnitudes
 };
 /// Gradients of sum(outputGradient * output).
 AttentionGradients referenceAttentionBackward(const AttentionCase &c, const std::vector<Tensor> &operands,

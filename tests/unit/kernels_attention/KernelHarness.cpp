@@ -158,13 +158,18 @@ double roundoff(DType type) {
 
 testing::AssertionResult isNear(const std::vector<double> &actual, const std::vector<double> &expected,
                                 DType type, double slack) {
+  return isNear(actual, expected, type, std::vector<double>(expected.size(), slack));
+}
+
+testing::AssertionResult isNear(const std::vector<double> &actual, const std::vector<double> &expected,
+                                DType type, const std::vector<double> &slack) {
   if (actual.size() != expected.size())
     return testing::AssertionFailure() << actual.size() << " elements, expected " << expected.size();
   for (size_t i = 0; i < actual.size(); ++i) {
     bool same = actual[i] == expected[i] || (std::isnan(actual[i]) && std::isnan(expected[i]));
-    if (!same && !(std::abs(actual[i] - expected[i]) <= roundoff(type) * std::abs(expected[i]) + slack))
-      return testing::AssertionFailure()
-             << "element " << i << " is " << actual[i] << ", expected " << expected[i] << " within " << slack;
+    if (!same && !(std::abs(actual[i] - expected[i]) <= roundoff(type) * std::abs(expected[i]) + slack[i]))
+      return testing::AssertionFailure() << "element " << i << " is " << actual[i] << ", expected "
+                                         << expected[i] << " within " << slack[i];
   }
   return testing::AssertionSuccess();
 }

@@ -54,6 +54,10 @@ double roundoff(DType type);
 testing::AssertionResult isNear(const std::vector<double> &actual, const std::vector<double> &expected,
                                 DType type, double slack);
 
+/// The same with a slack for each element.
+testing::AssertionResult isNear(const std::vector<double> &actual, const std::vector<double> &expected,
+                                DType type, const std::vector<double> &slack);
+
 double largestMagnitude(const std::vector<double> &values);
 
 } // namespace weft::cpu

@@ -181,6 +181,13 @@ std::vector<LossCase> cases() {
   list.push_back(list[plain + 3 * 5]);
   list.back().weightGradient = DType::BF16;
   list.back().name += "_with_bf16_weight_gradient";
+  // More rows than a block of tiles has, and more words than one of their groups.
+  list.push_back(base);
+  list.back().name = "many_rows_and_words_bf16";
+  list.back().leading = {1100}, list.back().vocabulary = 2000, list.back().type = DType::BF16;
+  list.push_back(list.back());
+  list.back().weightGradient = DType::BF16;
+  list.back().name += "_with_bf16_weight_gradient";
   return list;
 }
 
