@@ -192,8 +192,8 @@ private:
       emitVector(pass, isLast, integer(at), at + lanes > width ? maskOf(width - at) : Value(),
                  sumsAt(sums, (at - wholeEnd) / lanes));
     for (size_t reduction = 0; reduction < pass.reductions.size(); ++reduction)
-      fold(pass.reductions[reduction],
-           MutableArrayRef(sums).slice(reduction * static_cast<size_t>(vectors), static_cast<size_t>(vectors)));
+      fold(pass.reductions[reduction], MutableArrayRef(sums).slice(reduction * static_cast<size_t>(vectors),
+                                                                   static_cast<size_t>(vectors)));
   }
 
   Value maskOf(int64_t count) {
@@ -266,10 +266,10 @@ private:
 
   int64_t width = 0;
   RowPasses plan;
-  std::vector<bool> isKept;                        ///< by instruction
-  llvm::SmallDenseMap<int32_t, Value> keptRows;    ///< on the stack
-  SmallVector<Value> operandRows, resultRows;      ///< of the row at hand
-  SmallVector<Value> rowRegisters;                 ///< what has one value in the row; null: not yet, or no such
+  std::vector<bool> isKept;                     ///< by instruction
+  llvm::SmallDenseMap<int32_t, Value> keptRows; ///< on the stack
+  SmallVector<Value> operandRows, resultRows;   ///< of the row at hand
+  SmallVector<Value> rowRegisters;              ///< what has one value in the row; null: not yet, or no such
 };
 
 } // namespace

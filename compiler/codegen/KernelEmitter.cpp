@@ -34,7 +34,9 @@ Block *KernelEmitter::beginFunction(llvm::StringRef symbol) {
 
 void KernelEmitter::endFunction() { func::ReturnOp::create(b, loc()); }
 
-Value KernelEmitter::integer(int64_t value) { return arith::ConstantIntOp::create(b, loc(), b.getI64Type(), value); }
+Value KernelEmitter::integer(int64_t value) {
+  return arith::ConstantIntOp::create(b, loc(), b.getI64Type(), value);
+}
 
 Value KernelEmitter::add(Value x, Value y) { return arith::AddIOp::create(b, loc(), x, y); }
 
@@ -52,7 +54,9 @@ Value KernelEmitter::element(Value pointer, DType type, Value index) {
                              ArrayRef<LLVM::GEPArg>{index});
 }
 
-VectorType KernelEmitter::storedVector(DType type) { return VectorType::get(lanes, instructions.storedType(type)); }
+VectorType KernelEmitter::storedVector(DType type) {
+  return VectorType::get(lanes, instructions.storedType(type));
+}
 
 Value KernelEmitter::repeated(size_t operand, Value pointer) {
   DType type = typeOf(operand);

@@ -1,6 +1,7 @@
 //===- KernelEmitter.h - What emitters of generated functions share --------===//
 //
-// The function's frame, and memory to registers and back: whole vectors, vectors with a mask, and what repeats.
+// The function's frame, and memory to registers and back: whole vectors, vectors with a mask, and what
+// repeats.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_COMPILER_CODEGEN_KERNELEMITTER_H

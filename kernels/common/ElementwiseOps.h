@@ -66,8 +66,8 @@ enum class ElementwiseOp : int32_t {
 };
 inline constexpr int kElementwiseOps = 37;
 
-/// A row is reduced in this many lanes (or in as many as it has elements): lane i meets elements i, i + 64, ...
-/// in this order, then the upper half of the lanes is combined with the lower one until one is left.
+/// A row is reduced in this many lanes (or in as many as it has elements): lane i meets elements i, i + 64,
+/// ... in this order, then the upper half of the lanes is combined with the lower one until one is left.
 inline constexpr int64_t kReductionLanes = 64;
 
 /// The IR's spelling, for messages: negate, add, less_equal, ...

@@ -23,7 +23,8 @@ extern "C" {
 /// linear order; begin < end. Pointers are in the order of the call's operands and results, each 64-byte
 /// aligned and at the start of the whole tensor.
 ///
-/// * `begin` is a multiple of the tile, `end` is begin + a tile or the number of elements. A tile of a program
+/// * `begin` is a multiple of the tile, `end` is begin + a tile or the number of elements. A tile of a
+/// program
 ///   with reductions is of whole rows; its results of one element a row are those of these rows.
 ///   Several threads run tiles at the same time: nothing but elements [begin, end) of the results is
 ///   written, and the function keeps no state.

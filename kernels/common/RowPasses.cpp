@@ -10,10 +10,10 @@ std::vector<bool> repeatedInRows(const ElementwiseProgram &program) {
     isRepeated.push_back(strides.empty() || strides.back() == 0);
   isRepeated.resize(isRepeated.size() + program.constants.size(), true);
   for (const ElementwiseInstruction &instruction : program.instructions)
-    isRepeated.push_back(isReduction(instruction.op) ||
-                         std::all_of(instruction.sources.begin(), instruction.sources.end(), [&](int32_t source) {
-                           return source < 0 || isRepeated[static_cast<size_t>(source)];
-                         }));
+    isRepeated.push_back(
+        isReduction(instruction.op) ||
+        std::all_of(instruction.sources.begin(), instruction.sources.end(),
+                    [&](int32_t source) { return source < 0 || isRepeated[static_cast<size_t>(source)]; }));
   return isRepeated;
 }
 
@@ -86,7 +86,8 @@ RowPasses rowPassesOf(const ElementwiseProgram &program, const std::vector<bool>
     if (!plan.isRepeated[static_cast<size_t>(reg)] || isReduction(instruction(index).op))
       continue;
     const auto depth = static_cast<size_t>(depthOf(reg));
-    (depth < plan.passes.size() ? plan.passes[depth].rowInstructions : plan.rowInstructionsAtEnd).push_back(index);
+    (depth < plan.passes.size() ? plan.passes[depth].rowInstructions : plan.rowInstructionsAtEnd)
+        .push_back(index);
   }
   return plan;
 }

@@ -109,9 +109,8 @@ absl::Status RowsKernel::prepare(const KernelCall &call, ElementwiseProgram pars
     for (int32_t source : instruction.sources)
       if (source >= 0)
         last = program.registerTypes[static_cast<size_t>(source)];
-    loops.push_back(isReduction(instruction.op)
-                        ? nullptr
-                        : findInstructionLoop(instruction.op, instruction.type, last));
+    loops.push_back(
+        isReduction(instruction.op) ? nullptr : findInstructionLoop(instruction.op, instruction.type, last));
   }
   describeReductions();
   for (const TensorType &result : call.results) {
@@ -222,8 +221,8 @@ void RowsKernel::runPass(const Row &row, const RowPasses::Pass &pass, bool isLas
   for (size_t i = 0; i < pass.reductions.size(); ++i) {
     const Reduction &reduction = reductions[static_cast<size_t>(pass.reductions[i])];
     for (int64_t lane = 0; lane < lanesInUse; ++lane)
-      std::memcpy(lanes + i * kLaneBytes + static_cast<size_t>(lane * reduction.bytes),
-                  reduction.neutral, static_cast<size_t>(reduction.bytes));
+      std::memcpy(lanes + i * kLaneBytes + static_cast<size_t>(lane * reduction.bytes), reduction.neutral,
+                  static_cast<size_t>(reduction.bytes));
   }
   alignas(64) std::byte widened[kMostBlock * 8];
   for (int64_t begin = 0; begin < width; begin += block) {
@@ -263,7 +262,8 @@ void RowsKernel::run(const KernelArguments &arguments, ThreadPool &threads) cons
     Row row{arguments, 0, stack, {}};
     for (size_t i = 0; i < constants.size(); ++i) {
       const auto reg = static_cast<int32_t>(operands.size() + i);
-      repeatLoop(program.registerTypes[static_cast<size_t>(reg)])(row.at(*this, reg), &constants[i], 0, block);
+      repeatLoop(program.registerTypes[static_cast<size_t>(reg)])(row.at(*this, reg), &constants[i], 0,
+                                                                  block);
     }
     const int64_t end = std::min(rows, (tile + 1) * rowsOfTile);
     for (row.index = tile * rowsOfTile; row.index < end; ++row.index) {

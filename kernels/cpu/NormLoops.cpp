@@ -59,8 +59,8 @@ template <class D> struct FirstLanes {
   }
 };
 
-/// lanes[i mod 64] += term(vector, i) over a piece, which starts at a multiple of 64: `vector` loads and stores
-/// the elements from i on.
+/// lanes[i mod 64] += term(vector, i) over a piece, which starts at a multiple of 64: `vector` loads and
+/// stores the elements from i on.
 template <typename T, class Term> HWY_INLINE void addToLanes(T *lanes, int64_t count, const Term &term) {
   const hn::ScalableTag<T> d;
   using Vector = hn::Vec<decltype(d)>;

@@ -2,8 +2,9 @@
 //
 // Ops are visited in order. An op joins the groups that define its operands as long as they are open: a group
 // is one launch at the place of its last member, so it closes when an op outside it reads one of its values.
-// Broadcasts are read in place, by strides; splat constants become immediates. A group may reduce its innermost
-// dimension: then it has values of rows, what is made of these, and what reads them again along the row.
+// Broadcasts are read in place, by strides; splat constants become immediates. A group may reduce its
+// innermost dimension: then it has values of rows, what is made of these, and what reads them again along the
+// row.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/NnDialect.h"
@@ -100,15 +101,16 @@ ArrayRef<int64_t> shapeOf(Value value) { return nn::tensorType(value).getShape()
 /// Why a reduction is a kernel of its own and never part of a region; empty when it may be.
 std::string reasonAlone(nn::ReduceOp reduce) {
   ArrayRef<int64_t> shape = shapeOf(reduce.getOperand());
-  const auto last = static_cast<int64_t>(shape.size()) - 1;
-  if (reduce.getDimensions() != ArrayRef<int64_t>{last})
+  if (reduce.getDimensions() != ArrayRef<int64_t>{static_cast<int64_t>(shape.size()) - 1})
     return "reduce of other dimensions than the last";
-  if (shape.back() < kReductionLanes)
-    return "reduce of rows shorter than " + std::to_string(kReductionLanes);
-  const int64_t elements = nn::elementCount(reduce.getOperand());
-  if (elements > kSmallTensor && elements / shape.back() < kFewRows)
-    return "reduce of fewer than " + std::to_string(kFewRows) + " long rows";
-  return "";
+  std::string reason = reasonNoRows(shape);
+  return reason.empty() ? reason : "reduce of " + reason;
+}
+
+/// Ops of one region have one number, those that may be in any have 0.
+int64_t regionOf(Operation *op) {
+  auto number = op->getAttrOfType<IntegerAttr>(kRegionAttribute);
+  return number ? number.getInt() : 0;
 }
 
 DType dtypeOf(Value value) { return toTensorType(nn::tensorType(value)).dtype; }
@@ -324,12 +326,15 @@ private:
     SmallVector<Operation *> members; ///< in block order
     SmallVector<int64_t> shape;       ///< of the space; with reductions there are values of its rows, too
     size_t reductions = 0;
+    int64_t region = 0;   ///< regionOf its members
     std::string closedBy; ///< the op outside that reads a value; empty while the group is open
 
     ArrayRef<int64_t> rows() const { return ArrayRef(shape).drop_back(); }
   };
 
-  static bool isLoneReduction(const Group &group) { return group.members.size() == 1 && group.reductions == 1; }
+  static bool isLoneReduction(const Group &group) {
+    return group.members.size() == 1 && group.reductions == 1;
+  }
 
   void visit(Operation *op) {
     auto reduce = dyn_cast<nn::ReduceOp>(op);
@@ -364,7 +369,8 @@ private:
         continue;
       const Group &group = groups[found->second];
       std::string reason = reasonApart(group, op, operand, instructions, reductions);
-      if (reason.empty() && !llvm::all_of(joined, [&](size_t other) { return mayMerge(groups[other], group); }))
+      if (reason.empty() &&
+          !llvm::all_of(joined, [&](size_t other) { return mayMerge(groups[other], group); }))
         reason = "another shape";
       if (!reason.empty()) {
         ++apart[reason];
@@ -375,7 +381,9 @@ private:
       reductions += group.reductions;
     }
     if (joined.empty()) {
-      groups.emplace_back().shape = llvm::to_vector(shapeOf(isa<nn::ReduceOp>(op) ? op->getOperand(0) : op->getResult(0)));
+      Group &group = groups.emplace_back();
+      group.shape = llvm::to_vector(shapeOf(isa<nn::ReduceOp>(op) ? op->getOperand(0) : op->getResult(0)));
+      group.region = regionOf(op);
       return groups.size() - 1;
     }
     // The space of a merged group is that of the one with rows.
@@ -392,6 +400,8 @@ private:
                           size_t reductions) const {
     if (!fits(group, op, operand))
       return "another shape";
+    if (group.region != regionOf(op))
+      return "a norm that may be computed again is by itself";
     if (!group.closedBy.empty())
       return group.closedBy + " reads in between";
     if (instructions + group.members.size() > most)
@@ -453,6 +463,17 @@ private:
 } // namespace
 
 bool isElementwise(Operation *op) { return opcodeOf(op).has_value(); }
+
+std::string reasonNoRows(ArrayRef<int64_t> shape) {
+  if (shape.empty() || shape.back() < kReductionLanes)
+    return "rows shorter than " + std::to_string(kReductionLanes);
+  int64_t rows = 1;
+  for (int64_t size : shape.drop_back())
+    rows *= size;
+  if (rows * shape.back() > kSmallTensor && rows < kFewRows)
+    return "fewer than " + std::to_string(kFewRows) + " long rows";
+  return "";
+}
 
 void groupElementwise(Block &block, bool regions, ApartCounts &apart) {
   Grouper(block, regions ? kMaximumInstructions : 1, apart).run();

@@ -108,8 +108,8 @@ int32_t RandomPrograms::ofType(DType type) {
 void RandomPrograms::addInstruction() {
   constexpr auto kFirstReduction = static_cast<int64_t>(ElementwiseOp::ReduceSum);
   const bool reduces = hasRows && chance(0.2);
-  const auto op =
-      static_cast<ElementwiseOp>(reduces ? integer(kFirstReduction, kElementwiseOps - 1) : integer(0, kFirstReduction - 1));
+  const auto op = static_cast<ElementwiseOp>(reduces ? integer(kFirstReduction, kElementwiseOps - 1)
+                                                     : integer(0, kFirstReduction - 1));
   DType type = kTypes[integer(0, std::size(kTypes) - 1)];
   std::vector<DType> sources(static_cast<size_t>(sourceCount(op)), type);
   DType result = type;
