@@ -302,6 +302,9 @@ SmallVector<Value> LinearCrossEntropyBackwardOp::decompose(OpBuilder &builder) {
                        b.splat(dLogits, 0.0));
     w = b.select(buildExists(b, getValid(), {vocabulary, hidden}, 0), w, b.splat(w, 0.0));
   }
+  // An operand of products, as x and w are. The range of f16 is too narrow for it.
+  if (Type stored = tensorType(getInput()).getElementType(); stored.isBF16())
+    dLogits = b.cast(b.cast(dLogits, stored), type);
   Value flat = b.reshape(dLogits, {rows, vocabulary});
   Value dx = b.reshape(b.einsum("rv,vh->rh", flat, w, type), tensorType(getInput()).getShape());
   Value dw = b.einsum("rv,rh->vh", flat, x, type);

@@ -58,7 +58,8 @@ def LinearCrossEntropyBackwardOp : NnOp<"linear_cross_entropy_backward",
   let summary = "Cotangents of linear_cross_entropy's input and weight.";
   let description = [{
     dlogits = dloss (p - (1 - label_smoothing) onehot(target) - label_smoothing / v) + dz 2 weight lse p, with p the
-    softmax; through the derivative of the soft cap if there is one. Ignored rows have none.
+    softmax; through the derivative of the soft cap if there is one. Ignored rows have none. Where x is bf16, dlogits is
+    rounded to it: like x and w, it is an operand of products.
 
     With `part_of = n` the weight is a part, or all, of a vocabulary of n words, and may be split: a target outside
     [0, v) belongs to another part, label_smoothing is shared by n, and ignored rows are those whose cotangents are 0.

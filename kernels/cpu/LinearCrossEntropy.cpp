@@ -62,8 +62,8 @@ struct Tensors {
   }
 };
 
-/// `T` is what sums and statistics are computed in, `Operand` what products take: T, or bfloat16. The
-/// gradients of logits are no bfloat16, so each is then multiplied as the sum of two.
+/// `T` is what sums and statistics are computed in, `Operand` what products take: T, or bfloat16. Where x
+/// is bfloat16 the gradients of logits are rounded to it, whatever products take.
 template <typename T, typename Operand = T> class LinearCrossEntropy final : public Kernel {
 public:
   LinearCrossEntropy(Direction direction, const LinearCrossEntropyShape &shape)
@@ -283,11 +283,9 @@ private:
     storeStatistic(shape.statistics, tensors.zLoss, row, zLoss);
   }
 
-  /// The gradients of logits lie in the place of the logits, a row as its parts one behind the other.
-  static constexpr int64_t kParts = sizeof(T) / sizeof(Operand);
-  static const Operand *logitGradients(const T *logits, int64_t part, int64_t stride) {
-    return reinterpret_cast<const Operand *>(logits) + part * stride;
-  }
+  /// The gradients of logits lie in the place of the logits, row by row.
+  static constexpr int64_t kGradientsPerLogit = sizeof(T) / sizeof(Operand);
+  static const Operand *logitGradients(const T *logits) { return reinterpret_cast<const Operand *>(logits); }
 
   /// Logits to their gradients in place, and their share of the tile's rows of dw.
   void differentiateTile(const Tensors &tensors, const Rows &rows, int64_t tile, const LogitTile<T> &logits,
@@ -309,8 +307,11 @@ private:
            shape.isPart() ? lossGradient != 0 || zLossGradient != 0 : shape.counts(tensors.targets[row])});
       if (column >= 0)
         values[column] -= lossGradient * (1 - smoothing) * slope;
-      if constexpr (!std::is_same_v<Operand, T>)
-        splitGradients(values, logits.columns, logits.stride);
+      if constexpr (std::is_same_v<Operand, BFloat16>)
+        narrowGradients(values, logits.columns);
+      else if constexpr (std::is_same_v<Operand, float>)
+        if (shape.input == DType::BF16)
+          roundGradients(values, logits.columns);
     }
     const bool inPlace = shape.weightGradient == kNativeType<T>;
     const int64_t offset = tile * shape.vocabularyTile * shape.hidden;
@@ -318,11 +319,10 @@ private:
     const int64_t width = widthOf(tile);
     if (rows.first == 0) // rows of w that do not exist
       std::fill(gradient + logits.columns * shape.hidden, gradient + width * shape.hidden, T(0));
-    for (int64_t part = 0; part < kParts && logits.columns > 0; ++part)
-      multiplyBlocks(logits.columns, shape.hidden, rows.count,
-                     logitGradients(logits.logits, part, logits.stride), {1, kParts * logits.stride},
-                     rows.x.data, {rows.x.stride, 1}, gradient, shape.hidden,
-                     rows.first == 0 && part == 0 ? T(0) : T(1));
+    if (logits.columns > 0)
+      multiplyBlocks(logits.columns, shape.hidden, rows.count, logitGradients(logits.logits),
+                     {1, kGradientsPerLogit * logits.stride}, rows.x.data, {rows.x.stride, 1}, gradient,
+                     shape.hidden, rows.first == 0 ? T(0) : T(1));
     if (!inPlace && rows.first + rows.count == shape.rows)
       storeBlock(gradient, shape.hidden, shape.weightGradient, tensors.wGradient,
                  {offset, width, shape.hidden, shape.hidden});
@@ -345,11 +345,10 @@ private:
         std::fill_n(gradient + r * shape.hidden, columns, T(0));
     for (int64_t tile = 0; tile * shape.vocabularyTile < tensors.words; ++tile) {
       const Block<Operand> w = weightTile(tensors, tile, column, columns, lane);
-      const T *logits = shared.logits + tileOffset(tile) + first * shape.vocabularyTile;
-      for (int64_t part = 0; part < kParts; ++part)
-        multiplyBlocks(count, columns, columnsOf(tensors, tile),
-                       logitGradients(logits, part, shape.vocabularyTile), {kParts * shape.vocabularyTile, 1},
-                       w.data, {w.stride, 1}, gradient, shape.hidden, tile == 0 && part == 0 ? T(0) : T(1));
+      multiplyBlocks(count, columns, columnsOf(tensors, tile),
+                     logitGradients(shared.logits + tileOffset(tile) + first * shape.vocabularyTile),
+                     {kGradientsPerLogit * shape.vocabularyTile, 1}, w.data, {w.stride, 1}, gradient,
+                     shape.hidden, tile == 0 ? T(0) : T(1));
     }
     if (!inPlace)
       storeBlock(gradient, shape.hidden, shape.inputGradient, tensors.xGradient,

@@ -105,15 +105,13 @@ void differentiateLogitsOf(T *row, int64_t columns, T cap, const LogitGradient<T
   }
 }
 
-void splitGradientsOf(float *row, int64_t columns, int64_t stride) {
+void roundGradientsOf(float *row, int64_t columns) { roundAllToBf16(row, columns); }
+
+/// Through a buffer, which no store overtakes.
+void narrowGradientsOf(float *row, int64_t columns) {
   float values[kMostTileColumns];
   std::copy_n(row, columns, values);
-  auto *upper = reinterpret_cast<uint16_t *>(row), *lower = upper + stride;
-  for (int64_t c = 0; c < columns; ++c) {
-    const float rounded = roundToBf16(values[c]);
-    upper[c] = floatToBf16(rounded);
-    lower[c] = floatToBf16(values[c] - rounded);
-  }
+  storeBf16(reinterpret_cast<uint16_t *>(row), values, columns);
 }
 
 void capLogitsFloat(const LogitTile<float> &tile, float cap) { capLogitsOf(tile, cap); }
@@ -145,7 +143,8 @@ HWY_EXPORT(reduceLogitsFloat);
 HWY_EXPORT(reduceLogitsDouble);
 HWY_EXPORT(differentiateLogitsFloat);
 HWY_EXPORT(differentiateLogitsDouble);
-HWY_EXPORT(splitGradientsOf);
+HWY_EXPORT(roundGradientsOf);
+HWY_EXPORT(narrowGradientsOf);
 
 void capLogits(const LogitTile<float> &tile, float cap) { HWY_DYNAMIC_DISPATCH(capLogitsFloat)(tile, cap); }
 void capLogits(const LogitTile<double> &tile, double cap) {
@@ -163,9 +162,8 @@ void differentiateLogits(float *row, int64_t columns, float cap, const LogitGrad
 void differentiateLogits(double *row, int64_t columns, double cap, const LogitGradient<double> &gradient) {
   HWY_DYNAMIC_DISPATCH(differentiateLogitsDouble)(row, columns, cap, gradient);
 }
-void splitGradients(float *row, int64_t columns, int64_t stride) {
-  HWY_DYNAMIC_DISPATCH(splitGradientsOf)(row, columns, stride);
-}
+void roundGradients(float *row, int64_t columns) { HWY_DYNAMIC_DISPATCH(roundGradientsOf)(row, columns); }
+void narrowGradients(float *row, int64_t columns) { HWY_DYNAMIC_DISPATCH(narrowGradientsOf)(row, columns); }
 
 } // namespace weft::cpu
 #endif // HWY_ONCE

@@ -9,8 +9,6 @@
 #ifndef WEFT_KERNELS_CPU_LINEARCROSSENTROPYROWS_H
 #define WEFT_KERNELS_CPU_LINEARCROSSENTROPYROWS_H
 
-#include "kernels/cpu/MatrixProduct.h"
-
 #include <cstdint>
 
 namespace weft::cpu {
@@ -47,10 +45,10 @@ template <typename T> struct LogitGradient {
 void differentiateLogits(float *row, int64_t columns, float cap, const LogitGradient<float> &gradient);
 void differentiateLogits(double *row, int64_t columns, double cap, const LogitGradient<double> &gradient);
 
-/// Writes each value of a row of at most kMostTileColumns as the sum of two bfloat16, in the row's own memory
-/// of `stride` floats: what the value is rounded to at the beginning, and what that leaves, rounded, `stride`
-/// bfloat16 behind. The sum is off by 2^-16 of the value at most.
-void splitGradients(float *row, int64_t columns, int64_t stride);
+/// Rounds each value of a row to bfloat16.
+void roundGradients(float *row, int64_t columns);
+/// The same for at most kMostTileColumns values, and writes them as bfloat16 to the beginning of the row.
+void narrowGradients(float *row, int64_t columns);
 
 } // namespace weft::cpu
 

@@ -21,8 +21,8 @@ namespace {
 
 // Seconds.
 constexpr double kQuestionIsNew = 1;      ///< another one is the same question
-constexpr double kAnswersCome = 1.5;      ///< whoever has not answered then is silent
-constexpr double kAnswersAreFresh = 3;    ///< then they are asked for again
+constexpr double kAnswersCome = 3;        ///< whoever has not answered then is silent
+constexpr double kAnswersAreFresh = 6;    ///< then they are asked for again
 constexpr double kNeighborIsSilent = 1.5; ///< without a heartbeat
 constexpr double kGoodbyeCounts = 1;      ///< what a rank sent before it left has come by then
 constexpr double kLateEnd = 8; ///< how much longer than the limit a call that all have come to may take
@@ -59,7 +59,7 @@ void PeerBoard::end() {
 
 absl::Status PeerBoard::check(const PeerWait &wait) {
   absl::Status status;
-  bool hasNews;
+  bool hasNews, toHear = false;
   {
     std::lock_guard lock(mutex);
     if (!isFailed && !left.empty() && activity.seconds() > kGoodbyeCounts)
@@ -67,8 +67,10 @@ absl::Status PeerBoard::check(const PeerWait &wait) {
     if (const double waited = activity.seconds(); !isFailed && waited >= limits.of(activity.phase())) {
       if (!askedAt || secondsSince(*askedAt) > kAnswersAreFresh)
         ask();
-      else if (secondsSince(*askedAt) > kAnswersCome)
+      else if (std::chrono::duration<double>(listenedAt - *askedAt).count() > kAnswersCome)
         judge(waited, wait.missing());
+      else
+        toHear = secondsSince(*askedAt) > kAnswersCome;
     }
     if (isFailed) {
       if (!isAttended)
@@ -78,7 +80,7 @@ absl::Status PeerBoard::check(const PeerWait &wait) {
     }
     hasNews = !messages.empty();
   }
-  if (hasNews)
+  if (hasNews || toHear)
     wake();
   return status;
 }
@@ -245,8 +247,9 @@ void PeerBoard::leave() {
     messages.push_back(message);
 }
 
-std::vector<PeerMessage> PeerBoard::takeMessages() {
+std::vector<PeerMessage> PeerBoard::takeMessages(Clock::time_point allHeardUntil) {
   std::lock_guard lock(mutex);
+  listenedAt = allHeardUntil;
   return std::exchange(messages, {});
 }
 

@@ -27,7 +27,8 @@ class PeerBoard {
 public:
   using Clock = RankActivity::Clock;
 
-  /// `wake` is called, without a lock held, when there are messages to take.
+  /// `wake` is called, without a lock held, when there are messages to take, or to hear before someone is
+  /// judged.
   PeerBoard(int rank, int ranks, std::function<void()> wake)
       : own(rank), ranks(ranks), wake(std::move(wake)) {}
 
@@ -48,8 +49,9 @@ public:
   void lose(int rank, std::string reason);
   /// This rank goes.
   void leave();
-  /// What is to be sent on all links.
-  std::vector<PeerMessage> takeMessages();
+  /// What is to be sent on all links. Every message that had come at `allHeardUntil` has gone through hear():
+  /// nobody is taken for silent whose answer lies unread because this process did not run.
+  std::vector<PeerMessage> takeMessages(Clock::time_point allHeardUntil);
   PeerMessage heartbeat() const;
   bool hasFailed() const;
   absl::Status failure() const;
@@ -103,6 +105,7 @@ private:
   bool isFailed = false, isAttended = false, isReported = false;
   Clock::time_point failedAt, attendedAt;
   std::optional<Clock::time_point> askedAt; ///< the latest question, whoever asked it
+  Clock::time_point listenedAt;             ///< all that had come by then is heard
   uint64_t answersGiven = 0;
   std::map<int, Answer> answers; ///< in the ranks' own words, to the latest question
   std::map<int, Answer> hearsay; ///< what neighbors tell of those who are silent

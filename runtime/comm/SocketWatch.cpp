@@ -87,6 +87,7 @@ public:
 private:
   std::vector<std::unique_ptr<Peer>> peers; ///< of the thread alone
   Clock::time_point lastBeat = Clock::now();
+  Clock::time_point polledAt;
   absl::Status reported; ///< by the stand-in
   Clock::time_point reportedAt;
 
@@ -191,6 +192,7 @@ void SocketWatch::Impl::run() {
     for (const std::unique_ptr<Peer> &peer : peers)
       waiting.push_back(
           {peer->link.descriptor(), static_cast<short>(POLLIN | (peer->link.hasPending() ? POLLOUT : 0)), 0});
+    polledAt = Clock::now(); // what comes while it sleeps is read before the next one at the latest
     const int ready = ::poll(waiting.data(), waiting.size(), sleepMilliseconds());
     uint64_t woken;
     if (ready > 0 && waiting[0].revents != 0 && ::read(wakeEvent.descriptor(), &woken, sizeof(woken)) < 0 &&
@@ -300,7 +302,7 @@ void SocketWatch::Impl::sendToAll(const PeerMessage &message, const Peer *but) {
 }
 
 void SocketWatch::Impl::sendMessages() {
-  for (const PeerMessage &message : board.takeMessages())
+  for (const PeerMessage &message : board.takeMessages(polledAt))
     sendToAll(message);
 }
 

@@ -18,6 +18,8 @@ TIDY_SECONDS = 420  # what clang-tidy may take in all; files that it did not rea
 TEMPLATE_HEAD = re.compile(r"^template\s*<.*>\s*")
 NOT_A_FUNCTION = re.compile(r"(namespace|struct|class|enum|union|extern|using|typedef|public|private|protected)\b|//|[#}]")
 TABLE_OPENS = re.compile(r"=\s*\{$")
+TEST_FOLDER = "tests/unit/TestFolder.h"
+OWN_PATH = re.compile(r"\bTempDir\(|temp_directory_path|\bmkd?s?temp\(|\btmpnam|\"/tmp/\w")
 LENGTH_EXCUSED = "NOLINT(readability-function-size)"
 
 
@@ -91,6 +93,19 @@ def checkGcc():
     return Result("gcc", status == 0, seconds, "\n".join(line for line in output.splitlines() if not line.startswith("[")))
 
 
+def checkTestFolders():
+    """Unit tests run side by side: what they write lies in a TestFolder, whose name no other test has."""
+    start = time.monotonic()
+    found = []
+    for name in sourceFiles(SOURCE_SUFFIXES):
+        if not name.startswith("tests/unit/") or name == TEST_FOLDER:
+            continue
+        with open(os.path.join(ROOT, name), encoding="utf-8") as file:
+            found += [f"{name}:{number}: use TestFolder ({TEST_FOLDER}): a path of one's own may be that of another test"
+                      for number, line in enumerate(file, 1) if OWN_PATH.search(line)]
+    return Result("test-folders", not found, time.monotonic() - start, "\n".join(found))
+
+
 def landedCommit():
     """The commit to compare with: where this branch left origin/main, else the commit before this one."""
     status, output, _ = run(["git", "merge-base", "HEAD", "origin/main"])
@@ -142,7 +157,7 @@ def checkTidy():
 
 
 CHECKS = {"format": checkFormat, "layering": checkLayering, "file-length": checkFileLength,
-          "function-length": checkFunctionLength, "gcc": checkGcc, "clang-tidy": checkTidy}
+          "function-length": checkFunctionLength, "test-folders": checkTestFolders, "gcc": checkGcc, "clang-tidy": checkTidy}
 
 
 def runChecks(report):

@@ -7,6 +7,8 @@
 #ifndef WEFT_TESTS_UNIT_CHECKPOINT_TESTSUPPORT_H
 #define WEFT_TESTS_UNIT_CHECKPOINT_TESTSUPPORT_H
 
+#include "tests/unit/TestFolder.h"
+
 #include "runtime/checkpoint/CheckpointFolders.h"
 #include "runtime/checkpoint/CheckpointWriter.h"
 #include "runtime/checkpoint/FileOperations.h"
@@ -25,24 +27,6 @@
 #include <unistd.h>
 
 namespace weft::checkpoint {
-
-/// An empty folder, removed at the end; in memory where there is such a place, since most of a small save is
-/// waiting for the disk.
-class TestFolder {
-public:
-  TestFolder() {
-    const bool inMemory = ::access("/dev/shm", W_OK) == 0;
-    std::string pattern =
-        (inMemory ? std::string("/dev/shm") : ::testing::TempDir()) + "/weft-checkpoint-XXXXXX";
-    folder = ::mkdtemp(pattern.data());
-  }
-  ~TestFolder() { std::filesystem::remove_all(folder); }
-  std::string operator/(const std::string &name) const { return folder + "/" + name; }
-  const std::string &path() const { return folder; }
-
-private:
-  std::string folder;
-};
 
 inline std::string readText(const std::string &path) {
   std::ifstream file(path, std::ios::binary);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <deque>
 #include <random>
+#include <thread>
 
 namespace weft {
 namespace {
@@ -99,6 +100,8 @@ public:
     for (int rank = 0; rank < ranks; ++rank)
       boards.push_back(std::make_unique<PeerBoard>(rank, ranks, [] {}));
   }
+  /// What ranks say that they have heard all of, when messages are collected.
+  PeerBoard::Clock::time_point allHeardUntil = PeerBoard::Clock::now();
   PeerBoard &operator[](int rank) { return *boards[static_cast<size_t>(rank)]; }
   /// Delivers until nothing is under way; ranks in `gone` hear and say nothing. Returns how many messages.
   int64_t deliver(const std::set<int> &gone = {}) {
@@ -130,7 +133,7 @@ private:
   void collect(int rank, const std::set<int> &gone) {
     if (gone.contains(rank))
       return;
-    for (const PeerMessage &message : boards[static_cast<size_t>(rank)]->takeMessages())
+    for (const PeerMessage &message : boards[static_cast<size_t>(rank)]->takeMessages(allHeardUntil))
       send(rank, message, gone);
   }
 
@@ -168,6 +171,25 @@ TEST(PeerBoard, ManyWhoseWaitsEndAtOnceAskOnce) {
       EXPECT_EQ(network[rank].check(Waits()), absl::OkStatus());
   // Each rank's answer goes over each link once, and each of the questions no farther than to the neighbors.
   EXPECT_LE(network.deliver({5}), ranks * 6 * (ranks + 1));
+}
+
+TEST(PeerBoard, NobodyIsLostWhoseAnswerMayLieUnread) {
+  using namespace std::chrono_literals;
+  Network network(6);
+  for (int rank = 0; rank < 6; ++rank) {
+    network[rank].setLimits({0, 0, 0});
+    network[rank].begin({}, 1, {});
+  }
+  EXPECT_EQ(network[0].check(Waits()), absl::OkStatus()); // asks
+  network.deliver({0, 5});
+  std::this_thread::sleep_for(3200ms); // the process did not run: the answers lie in its sockets
+  EXPECT_EQ(network[0].check(Waits()), absl::OkStatus());
+  network.deliver({5});
+  network.allHeardUntil = PeerBoard::Clock::now();
+  network.deliver({5});
+  EXPECT_THAT(std::string(network[0].check(Waits()).message()),
+              HasSubstr("lost rank 5, which has not come to"));
+  EXPECT_THAT(std::string(network[0].check(Waits()).message()), ::testing::Not(HasSubstr("; lost rank")));
 }
 
 TEST(PeerBoard, ARankThatSaysItGoesIsNotLost) {

@@ -84,7 +84,7 @@ TEST(SocketWatch, AFrozenProcessIsNamedWhenTheLimitIsOver) {
                 AllOf(HasSubstr("lost rank 2, which has not come to " + std::string(kCall) + " for "),
                       HasSubstr(" s (launch.timeout.save); it does not answer: frozen, or cut off. "),
                       HasSubstr(" heard that it was in save of step 4, outside of collectives for ")));
-    EXPECT_LT(processes[rank].at - frozen, 4 + 4);
+    EXPECT_LT(processes[rank].at - frozen, 4 + 5);
   }
 }
 
@@ -97,7 +97,7 @@ TEST(SocketWatch, ARankThatIsLateIsToldFromOneThatIsFrozen) {
     if (rank == 2) { // computes, and has been in a call before
       watch.begin({}, 6, allOf(3));
       watch.end();
-      std::this_thread::sleep_for(4s);
+      std::this_thread::sleep_for(8s);
       return told.say(std::string(watch.check(Missing({})).message()));
     }
     // Rank 1 waits for rank 0, which waits for rank 2.

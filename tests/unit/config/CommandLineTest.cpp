@@ -3,6 +3,8 @@
 // The commands print what the library says, and end with the documented codes.
 //
 //===----------------------------------------------------------------------===//
+#include "tests/unit/TestFolder.h"
+
 #include "ConfigTestSupport.h"
 
 #include <cstdio>
@@ -18,17 +20,13 @@ using testing::StartsWith;
 
 class CommandLine : public testing::Test {
 protected:
-  void SetUp() override {
-    folder = testing::TempDir() + "weft-command-line-" + std::to_string(::getpid());
-    std::filesystem::create_directories(folder);
-    std::ofstream(folder + "/run.yaml") << smallRun;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder); }
+  void SetUp() override { folder.write("run.yaml", smallRun); }
 
   /// Runs weft in the folder; standard error joins standard output.
   void weft(const std::string &arguments) {
     output.clear();
-    FILE *pipe = ::popen(("cd '" + folder + "' && '" WEFT_PROGRAM "' " + arguments + " 2>&1").c_str(), "r");
+    FILE *pipe =
+        ::popen(("cd '" + folder.path() + "' && '" WEFT_PROGRAM "' " + arguments + " 2>&1").c_str(), "r");
     ASSERT_NE(pipe, nullptr);
     char block[4096];
     while (size_t count = std::fread(block, 1, sizeof(block), pipe))
@@ -37,7 +35,7 @@ protected:
     code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
 
-  std::string folder;
+  TestFolder folder;
   std::string output;
   int code = -1;
 };

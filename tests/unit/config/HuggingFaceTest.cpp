@@ -3,6 +3,8 @@
 // model.from, the spellings of old and new transformers, and what is refused because it may be another model.
 //
 //===----------------------------------------------------------------------===//
+#include "tests/unit/TestFolder.h"
+
 #include "ConfigTestSupport.h"
 
 #include <filesystem>
@@ -16,23 +18,17 @@ using testing::Not;
 
 class HuggingFace : public testing::Test {
 protected:
-  void SetUp() override {
-    folder = testing::TempDir() + "weft-hugging-face-" + std::to_string(::getpid());
-    std::filesystem::create_directories(folder);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder); }
-
   /// A run whose model is this config.json, with lines beside `from`.
   absl::StatusOr<LoadedConfig> load(const std::string &json, const std::string &beside = "") {
-    std::ofstream(folder + "/config.json") << json;
+    folder.write("config.json", json);
     return loadConfigText("model:\n  from: config.json\n" + beside +
                               "data: {train: [{path: a}], sequence_length: 8}\n"
                               "optimizer: {lr: 1}\n"
                               "train: {steps: 1, micro_batch: 1, global_batch: 1}\n",
-                          "run.yaml", folder);
+                          "run.yaml", folder.path());
   }
 
-  std::string folder;
+  TestFolder folder;
 };
 
 static constexpr char llama32[] = R"({

@@ -4,6 +4,8 @@
 // same run.
 //
 //===----------------------------------------------------------------------===//
+#include "tests/unit/TestFolder.h"
+
 #include "ConfigTestSupport.h"
 
 #include <filesystem>
@@ -42,14 +44,10 @@ TEST(LoadConfig, PathsAreRelativeToTheRunFile) {
 }
 
 TEST(LoadConfig, FileGivesItsFolderToPaths) {
-  std::string folder = testing::TempDir() + "weft-config-" + std::to_string(::getpid());
-  std::filesystem::create_directories(folder);
-  std::ofstream(folder + "/run.yaml") << smallRun;
-  absl::StatusOr<LoadedConfig> loaded = loadConfig(folder + "/run.yaml");
-  std::filesystem::remove_all(folder);
+  TestFolder folder;
+  absl::StatusOr<LoadedConfig> loaded = loadConfig(folder.write("run.yaml", smallRun));
   ASSERT_TRUE(loaded.ok()) << loaded.status();
-  EXPECT_EQ(loaded->config.data.train[0].path,
-            std::filesystem::path(folder + "/corpus.txt").lexically_normal());
+  EXPECT_EQ(loaded->config.data.train[0].path, folder / "corpus.txt");
 }
 
 TEST(LoadConfig, EveryTypeOfValue) {

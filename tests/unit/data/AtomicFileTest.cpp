@@ -2,7 +2,7 @@
 #include "runtime/data/AtomicFile.h"
 #include "runtime/data/FileError.h"
 
-#include "TestFolder.h"
+#include "tests/unit/TestFolder.h"
 
 #include <gtest/gtest.h>
 

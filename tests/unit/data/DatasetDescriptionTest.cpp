@@ -2,8 +2,8 @@
 #include "runtime/data/DatasetDescription.h"
 #include "runtime/data/Prepare.h"
 
-#include "TestFolder.h"
 #include "WordTokenizer.h"
+#include "tests/unit/TestFolder.h"
 
 #include <gtest/gtest.h>
 

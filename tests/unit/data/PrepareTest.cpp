@@ -5,8 +5,8 @@
 #include "runtime/tokenizer/BytesTokenizer.h"
 
 #include "Compressed.h"
-#include "TestFolder.h"
 #include "WordTokenizer.h"
+#include "tests/unit/TestFolder.h"
 
 #include <gtest/gtest.h>
 

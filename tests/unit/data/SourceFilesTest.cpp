@@ -1,7 +1,7 @@
 //===- SourceFilesTest.cpp - The files that a path names as a corpus ------===//
 #include "runtime/data/SourceFiles.h"
 
-#include "TestFolder.h"
+#include "tests/unit/TestFolder.h"
 
 #include <gtest/gtest.h>
 

@@ -2,8 +2,8 @@
 #include "runtime/data/SourcePieces.h"
 
 #include "Compressed.h"
-#include "TestFolder.h"
 #include "WordTokenizer.h"
+#include "tests/unit/TestFolder.h"
 
 #include <gtest/gtest.h>
 

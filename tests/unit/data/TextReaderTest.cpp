@@ -2,7 +2,7 @@
 #include "runtime/data/TextReader.h"
 
 #include "Compressed.h"
-#include "TestFolder.h"
+#include "tests/unit/TestFolder.h"
 
 #include <gtest/gtest.h>
 

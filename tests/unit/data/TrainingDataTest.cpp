@@ -2,7 +2,7 @@
 #include "runtime/data/TrainingData.h"
 #include "runtime/data/IndexedDatasetWriter.h"
 
-#include "TestFolder.h"
+#include "tests/unit/TestFolder.h"
 
 #include <gtest/gtest.h>
 

@@ -6,6 +6,8 @@
 // and the largest of them, a packing buffer, is bounded.
 //
 //===----------------------------------------------------------------------===//
+#include "tests/unit/TestFolder.h"
+
 #include "runtime/device/OpenDevice.h"
 #include "runtime/exec/Executor.h"
 #include "runtime/executable/ExecutableFile.h"
@@ -88,10 +90,9 @@ launch: {threads: 2}
 )";
 
 std::unique_ptr<Executor> compileAndLoad(std::unique_ptr<Device> &device) {
-  std::string folder = ::testing::TempDir() + "weft-step-allocation-" + std::to_string(getpid());
-  std::string run = folder + ".yaml", file = folder + ".weft";
-  std::ofstream(run) << absl::StrReplaceAll(kRun, {{"text.txt", folder + ".txt"}});
-  std::ofstream(folder + ".txt") << "text";
+  TestFolder folder;
+  folder.write("text.txt", "text");
+  std::string run = folder.write("run.yaml", kRun), file = folder / "run.weft";
   std::string command = std::string(WEFT_COMPILE) + " " + run + " -o " + file + " > /dev/null";
   EXPECT_EQ(std::system(command.c_str()), 0);
   absl::StatusOr<std::vector<Executable>> parts = readExecutables(file);

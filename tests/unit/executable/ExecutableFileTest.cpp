@@ -1,3 +1,5 @@
+#include "tests/unit/TestFolder.h"
+
 #include "runtime/executable/ExecutableFile.h"
 #include "runtime/executable/ExecutableFormat_generated.h"
 #include "runtime/executable/FileHeader.h"
@@ -33,12 +35,7 @@ std::string withHeader(const std::function<void(FileHeader &)> &change) {
 
 class InFolder : public ::testing::Test {
 protected:
-  InFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "weft-executable-XXXXXX").string();
-    folder = ::mkdtemp(pattern.data());
-  }
-  ~InFolder() override { std::filesystem::remove_all(folder); }
-  std::filesystem::path folder;
+  TestFolder folder;
 };
 
 TEST(ExecutableFile, ReadsBackWhatWasWritten) {
@@ -302,7 +299,7 @@ TEST_F(InFolder, WritesTheFileAndNothingElse) {
   std::string path = folder / "a.weft";
   ASSERT_EQ(writeExecutables({sampleExecutable()}, path), absl::OkStatus());
   EXPECT_EQ(readExecutables(path)->front(), sampleExecutable());
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1);
+  EXPECT_EQ(folder.entries(), 1);
 }
 
 TEST_F(InFolder, AMissingFileIsNamed) {
@@ -311,11 +308,11 @@ TEST_F(InFolder, AMissingFileIsNamed) {
 }
 
 TEST_F(InFolder, AFolderIsNoExecutable) {
-  EXPECT_EQ(readExecutables(folder.string()).status().message(), folder.string() + ": is not a regular file");
+  EXPECT_EQ(readExecutables(folder.path()).status().message(), folder.path() + ": is not a regular file");
 }
 
 TEST_F(InFolder, AnUnwritablePlaceIsNamed) {
-  std::string path = folder / "missing" / "a.weft";
+  std::string path = folder / "missing/a.weft";
   absl::Status status = writeExecutables({sampleExecutable()}, path);
   EXPECT_EQ(status.message(), path + ": cannot be created: No such file or directory");
 }

@@ -19,7 +19,6 @@
 namespace weft::interchange {
 
 using checkpoint::SafetensorsType;
-using checkpoint::TestFolder;
 
 /// A tensor to write: float32 values, 0, 1, 2, ... plus `first` if none are given, as `type`.
 struct Tensor {

@@ -1,6 +1,5 @@
 //===- LinearCrossEntropyTest.cpp - The blocked loss against its definition ===//
 #include "KernelHarness.h"
-#include "kernels/cpu/MatrixProduct.h"
 
 #include "kernels/cpu/Cpu.h"
 
@@ -146,12 +145,9 @@ double slackOf(const LossCase &c, int64_t terms, double magnitude) {
   return roundoff(c.statistics()) * (16 + 4 * logit) * std::sqrt(static_cast<double>(terms)) * magnitude;
 }
 
-/// Where products take bfloat16, the gradients of logits are sums of two of them: each term is off by the
-/// rounding of a rounding.
+/// Where x is bfloat16, the gradients of logits are rounded to it: each term is.
 double roundingOfGradients(const LossCase &c, const std::vector<double> &terms) {
-  return c.type == DType::BF16 && multipliesBFloat16()
-             ? roundoff(DType::BF16) * roundoff(DType::BF16) * largestMagnitude(terms)
-             : 0;
+  return c.type == DType::BF16 ? roundoff(DType::BF16) * largestMagnitude(terms) : 0;
 }
 
 std::vector<LossCase> cases() {

@@ -86,9 +86,9 @@ TEST(LossPlot, NothingToDrawIsSaid) {
 }
 
 TEST(LossPlot, IsWrittenWholeOrNotAtAll) {
-  MetricsFolder folder;
+  TestFolder folder;
   ASSERT_TRUE(writeLossPlot({fallingRun("a", 10)}, folder.path("loss.svg"), {}).ok());
-  EXPECT_TRUE(MetricsFolder::read(folder.path("loss.svg")).ends_with("</svg>\n"));
+  EXPECT_TRUE(folder.read("loss.svg").ends_with("</svg>\n"));
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.root), {}), 1);
   EXPECT_FALSE(writeLossPlot({fallingRun("a", 10)}, folder.path("no/loss.svg"), {}).ok());
 }

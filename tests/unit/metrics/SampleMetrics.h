@@ -6,6 +6,8 @@
 #ifndef WEFT_TESTS_UNIT_METRICS_SAMPLEMETRICS_H
 #define WEFT_TESTS_UNIT_METRICS_SAMPLEMETRICS_H
 
+#include "tests/unit/TestFolder.h"
+
 #include "runtime/metrics/StepMetrics.h"
 
 #include <cstdlib>
@@ -31,36 +33,6 @@ inline StepMetrics sampleMetrics(int64_t step, double loss = 3.4121) {
   metrics.time = 1700000000.25;
   return metrics;
 }
-
-class MetricsFolder {
-public:
-  MetricsFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "weft-metrics-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr)
-      std::abort();
-    root = name;
-  }
-  ~MetricsFolder() { std::filesystem::remove_all(root); }
-  std::string path(const std::string &name) const { return (root / name).string(); }
-  std::string write(const std::string &name, const std::string &contents) const {
-    std::ofstream(path(name), std::ios::binary) << contents;
-    return path(name);
-  }
-  static std::string read(const std::string &path) {
-    std::ostringstream contents;
-    contents << std::ifstream(path, std::ios::binary).rdbuf();
-    return contents.str();
-  }
-  /// A message with the path of this folder taken out.
-  template <typename Text> std::string relative(const Text &text) const {
-    std::string result(text);
-    std::string prefix = root.string() + "/";
-    for (size_t at; (at = result.find(prefix)) != std::string::npos;)
-      result.erase(at, prefix.size());
-    return result;
-  }
-  std::filesystem::path root;
-};
 
 } // namespace weft
 

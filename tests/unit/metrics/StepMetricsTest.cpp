@@ -56,7 +56,7 @@ TEST(StepMetrics, WhatIsWrongWithALineIsSaid) {
 }
 
 TEST(ReadMetrics, GivesAllRecordsAndLeavesOutATornLastLine) {
-  MetricsFolder folder;
+  TestFolder folder;
   std::string lines = jsonLine(sampleMetrics(1)) + jsonLine(sampleMetrics(2));
   auto records = readMetrics(folder.write("m.jsonl", lines + "{\"step\": 3, \"lo"));
   ASSERT_TRUE(records.ok()) << records.status();
@@ -65,7 +65,7 @@ TEST(ReadMetrics, GivesAllRecordsAndLeavesOutATornLastLine) {
 }
 
 TEST(ReadMetrics, ErrorsNameFileAndLine) {
-  MetricsFolder folder;
+  TestFolder folder;
   std::string first = jsonLine(sampleMetrics(5));
   auto error = [&](const std::string &contents) {
     return folder.relative(readMetrics(folder.write("m.jsonl", contents)).status().message());

@@ -15,7 +15,7 @@ namespace {
 
 /// The events of a file; checks both checksums of each record.
 std::vector<tensorboard::Event> readEvents(const std::string &path) {
-  std::string bytes = MetricsFolder::read(path);
+  std::string bytes = contentsOf(path);
   std::string_view rest = bytes;
   std::vector<tensorboard::Event> events;
   auto take = [&](size_t size) {
@@ -56,7 +56,7 @@ TEST(TfRecord, AFrameIsLengthAndTwoMaskedChecksums) {
 }
 
 TEST(TensorBoardWriter, EventsParseBack) {
-  MetricsFolder folder;
+  TestFolder folder;
   auto writer = TensorBoardWriter::open(folder.path("events"), 5);
   ASSERT_TRUE(writer.ok()) << writer.status();
   StepMetrics metrics = sampleMetrics(5, 2.5);
@@ -82,7 +82,7 @@ TEST(TensorBoardWriter, EventsParseBack) {
 }
 
 TEST(TensorBoardWriter, EachStartHasAFileOfItsOwn) {
-  MetricsFolder folder;
+  TestFolder folder;
   auto first = TensorBoardWriter::open(folder.path("events"), 1);
   auto second = TensorBoardWriter::open(folder.path("events"), 4);
   ASSERT_TRUE(first.ok() && second.ok());
@@ -91,7 +91,7 @@ TEST(TensorBoardWriter, EachStartHasAFileOfItsOwn) {
 }
 
 TEST(TensorBoardWriter, AFolderThatCannotBeMadeIsNamed) {
-  MetricsFolder folder;
+  TestFolder folder;
   folder.write("file", "");
   EXPECT_EQ(folder.relative(TensorBoardWriter::open(folder.path("file/events"), 1).status().message()),
             "file/events: cannot make the folder: Not a directory");

@@ -4,6 +4,8 @@
 // own must fit the run.
 //
 //===----------------------------------------------------------------------===//
+#include "tests/unit/TestFolder.h"
+
 #include "compiler/schedule/PlanStages.h"
 #include "passes/pipeline/schedules/ResolveSchedule.h"
 
@@ -35,13 +37,9 @@ std::string refusal(const Config &config, int64_t layers) {
 class StagesOfFile : public ::testing::Test {
 protected:
   /// Writes a schedule; returns what a config calls it.
-  std::string fileOf(const std::string &text) {
-    std::ofstream(path) << text;
-    return "file:" + path;
-  }
-  void TearDown() override { std::filesystem::remove(path); }
+  std::string fileOf(const std::string &text) { return "file:" + folder.write("stages.schedule", text); }
 
-  std::string path = ::testing::TempDir() + "/plan_stages_test.schedule";
+  TestFolder folder;
 };
 
 TEST(PlanStages, EveryScheduleHasAStageForEachOfItsActions) {
@@ -78,14 +76,14 @@ TEST_F(StagesOfFile, AreAsManyAsItSays) {
             "E t | t | t | t | t | t L");
   EXPECT_EQ(
       refusal(runOf({2, file, "auto"}, 4), 3),
-      "parallel.pipeline.size: 2 ranks with 3 stages each (schedule file:" + path +
+      "parallel.pipeline.size: 2 ranks with 3 stages each (schedule file:" + (folder / "stages.schedule") +
           ") are 6 stages, and 3 layers make at most 5: embedding and head count as one each. Works: "
           "a schedule with 1 stage a rank (gpipe, 1f1b, zb_h1, zb_h2), or a model of 4 layers or more.");
 }
 
 TEST_F(StagesOfFile, MustFitTheRun) {
   const std::string file = fileOf(printSchedule(*generateSchedule("1f1b", {2, 4})));
-  const std::string start = "parallel.pipeline.schedule: " + path + " has ";
+  const std::string start = "parallel.pipeline.schedule: " + (folder / "stages.schedule") + " has ";
   EXPECT_EQ(
       refusal(runOf({3, file, "auto"}, 4), 6),
       start +

@@ -1,4 +1,6 @@
 // Reading and writing .npy: files as NumPy writes them, byte by byte, and files that are wrong.
+#include "tests/unit/TestFolder.h"
+
 #include "runtime/support/NpyFile.h"
 
 #include "gtest/gtest.h"
@@ -121,13 +123,13 @@ TEST(NpyFile, ReadsBackWhatItWrites) {
 }
 
 TEST(NpyFile, GoesThroughTheDisk) {
-  std::string path = testing::TempDir() + "/weft_npy_file_test-" + std::to_string(getpid()) + ".npy";
+  TestFolder folder;
+  std::string path = folder / "values.npy";
   std::vector<double> values = {0.5, -1};
   ASSERT_TRUE(writeNpy(path, {DType::F64, {2}}, std::as_bytes(std::span(values))).ok());
   absl::StatusOr<NpyArray> array = readNpy(path);
   ASSERT_TRUE(array.ok()) << array.status();
   EXPECT_EQ(valuesOf<double>(*array), values);
-  std::filesystem::remove(path);
 }
 
 TEST(NpyFile, SaysWhyAPathCannotBeReadOrWritten) {

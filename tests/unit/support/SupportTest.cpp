@@ -1,4 +1,6 @@
 //===- SupportTest.cpp - Sizes, suggestions, small files ------------------===//
+#include "tests/unit/TestFolder.h"
+
 #include "runtime/support/ByteUnits.h"
 #include "runtime/support/FileText.h"
 #include "runtime/support/Nearest.h"
@@ -55,34 +57,29 @@ TEST(Nearest, SuggestsOnlyWhatIsNear) {
 
 class FileTextTest : public testing::Test {
 protected:
-  void SetUp() override {
-    folder = testing::TempDir() + "weft-file-text-" + std::to_string(::getpid());
-    std::filesystem::create_directories(folder);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder); }
-  std::string folder;
+  TestFolder folder;
 };
 
 TEST_F(FileTextTest, ReadsBackWhatWasWritten) {
-  std::string path = folder + "/a";
+  std::string path = folder / "a";
   ASSERT_TRUE(writeFileAtomically(path, "old").ok());
   ASSERT_TRUE(writeFileAtomically(path, std::string(200000, 'x')).ok());
   absl::StatusOr<std::string> text = readFileText(path, 1 << 20);
   ASSERT_TRUE(text.ok());
   EXPECT_EQ(*text, std::string(200000, 'x'));
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1) << "no temporary file is left";
+  EXPECT_EQ(folder.entries(), 1) << "no temporary file is left";
 }
 
 TEST_F(FileTextTest, WhatAKilledWriterLeftIsWrittenOver) {
-  std::string path = folder + "/a";
+  std::string path = folder / "a";
   std::ofstream(path + ".tmp") << std::string(1000, 'k');
   ASSERT_TRUE(writeFileAtomically(path, "whole").ok());
   EXPECT_EQ(readFileText(path, 100).value(), "whole");
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1) << "no temporary file is left";
+  EXPECT_EQ(folder.entries(), 1) << "no temporary file is left";
 }
 
 TEST_F(FileTextTest, WritersOfOneFileTakeTurns) {
-  std::string path = folder + "/a";
+  std::string path = folder / "a";
   std::vector<std::thread> writers;
   for (char letter : {'a', 'b', 'c', 'd'})
     writers.emplace_back([&, letter] {
@@ -93,28 +90,28 @@ TEST_F(FileTextTest, WritersOfOneFileTakeTurns) {
     writer.join();
   std::string text = readFileText(path, 1 << 20).value();
   EXPECT_EQ(text, std::string(1 << 16, text.front())) << "the content of one writer, whole";
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1) << "no temporary file is left";
+  EXPECT_EQ(folder.entries(), 1) << "no temporary file is left";
 }
 
 TEST_F(FileTextTest, FailedWriteLeavesTheOldFile) {
-  std::string path = folder + "/sub";
+  std::string path = folder / "sub";
   std::filesystem::create_directories(path + "/full");
   absl::Status status = writeFileAtomically(path, "new");
   EXPECT_EQ(status.message(), path + ": cannot be replaced: Is a directory");
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1);
+  EXPECT_EQ(folder.entries(), 1);
 }
 
 TEST_F(FileTextTest, MissingFileIsNamed) {
-  absl::Status status = readFileText(folder + "/none", 10).status();
+  absl::Status status = readFileText(folder / "none", 10).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
-  EXPECT_EQ(status.message(), folder + "/none: cannot be opened: No such file or directory");
+  EXPECT_EQ(status.message(), folder.path() + "/none: cannot be opened: No such file or directory");
 }
 
 TEST_F(FileTextTest, FolderAndLargeFileAreRefused) {
-  EXPECT_EQ(readFileText(folder, 10).status().message(), folder + ": is not a regular file");
-  std::ofstream(folder + "/large") << "12345";
-  EXPECT_EQ(readFileText(folder + "/large", 4).status().message(),
-            folder + "/large: has 5 bytes, at most 4 are read");
+  EXPECT_EQ(readFileText(folder.path(), 10).status().message(), folder.path() + ": is not a regular file");
+  folder.write("large", "12345");
+  EXPECT_EQ(readFileText(folder / "large", 4).status().message(),
+            folder.path() + "/large: has 5 bytes, at most 4 are read");
 }
 
 } // namespace weft

@@ -4,6 +4,8 @@
 // limits. What is asked of this machine alone is held against facts that any machine has.
 //
 //===----------------------------------------------------------------------===//
+#include "tests/unit/TestFolder.h"
+
 #include "tools/weft/MachineReport.h"
 
 #include <nlohmann/json.hpp>
@@ -21,13 +23,7 @@ namespace fs = std::filesystem;
 namespace {
 class Machine : public testing::Test {
 protected:
-  Machine() : root(fs::path(testing::TempDir()) / ("machine-" + std::to_string(getpid()))) {}
-  ~Machine() override { fs::remove_all(root); }
-
-  void plant(const std::string &name, const std::string &text) {
-    fs::create_directories((root / name).parent_path());
-    std::ofstream(root / name) << text;
-  }
+  void plant(const std::string &name, const std::string &text) { folder.write(name, text); }
 
   void plantProcessor(const std::string &flags) {
     plant("proc/cpuinfo",
@@ -36,7 +32,8 @@ protected:
               flags + "\n");
   }
 
-  fs::path root;
+  TestFolder folder;
+  const fs::path root = folder.root;
 };
 
 const std::string avx2 = "fpu sse2 avx2 fma f16c bmi2";

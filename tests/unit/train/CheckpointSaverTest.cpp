@@ -19,7 +19,6 @@ namespace weft {
 namespace {
 
 using checkpoint::Program;
-using checkpoint::TestFolder;
 using ::testing::HasSubstr;
 
 /// Writes wait until the disk goes on.

@@ -1,5 +1,7 @@
 // What a run says goes into its log whoever reads the terminal, and a terminal that nobody reads holds up no
 // run.
+#include "tests/unit/TestFolder.h"
+
 #include "runtime/train/RunLog.h"
 
 #include "gtest/gtest.h"
@@ -21,9 +23,8 @@ TEST(RunLog, ATerminalThatNobodyReadsIsPassedOver) {
   while (::write(ends[1], page.data(), page.size()) > 0) {
   }
   ::fcntl(ends[1], F_SETFL, 0); // from here on a write waits for a reader
-  const std::string path = ::testing::TempDir() + "/run_log_test.txt";
-  std::remove(path.c_str());
-  absl::StatusOr<RunLog> log = RunLog::open(path, true);
+  TestFolder folder;
+  absl::StatusOr<RunLog> log = RunLog::open(folder / "log.txt", true);
   ASSERT_TRUE(log.ok()) << log.status();
   std::fflush(stdout);
   const int terminal = ::dup(STDOUT_FILENO);
@@ -33,10 +34,9 @@ TEST(RunLog, ATerminalThatNobodyReadsIsPassedOver) {
   ::dup2(terminal, STDOUT_FILENO);
   for (int descriptor : {terminal, ends[0], ends[1]})
     ::close(descriptor);
-  std::ostringstream written;
-  written << std::ifstream(path).rdbuf();
+  const std::string written = folder.read("log.txt");
   for (const char *line : {" step 1\n", " step 2\n", " step 3\n"})
-    EXPECT_NE(written.str().find(line), std::string::npos) << written.str();
+    EXPECT_NE(written.find(line), std::string::npos) << written;
 }
 
 } // namespace

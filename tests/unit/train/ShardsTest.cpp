@@ -26,7 +26,6 @@ namespace {
 
 using checkpoint::Checkpoint;
 using checkpoint::FaultySystem;
-using checkpoint::TestFolder;
 using ::testing::HasSubstr;
 using testing::shardedVariables;
 using Bytes = std::vector<std::byte>;
