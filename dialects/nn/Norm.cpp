@@ -53,8 +53,8 @@ LogicalResult verifyNorm(Operation *op, Value input, ArrayRef<std::pair<StringRe
       return failure();
   return success();
 }
-/// The weight repeated over the rows of `like`, in the statistics type, offset added: in this order, so that a
-/// region over the rows reads the stored weight.
+/// The weight repeated over the rows of `like`, in the statistics type, offset added: in this order, so that
+/// a region over the rows reads the stored weight.
 Value spreadWeight(ValueBuilder &b, Value weight, double offset, Value like) {
   Value rows = b.broadcastRow(weight, tensorType(like).getShape());
   return b.addScalar(b.castTo(rows, like), offset);
