@@ -72,7 +72,9 @@ private:
   const ElementwiseInstruction &instruction(int32_t index) const {
     return program.instructions[static_cast<size_t>(index)];
   }
-  size_t registerOf(int32_t index) const { return static_cast<size_t>(program.firstInstruction() + index); }
+  size_t registerOf(int32_t index) const {
+    return static_cast<size_t>(program.firstInstruction()) + static_cast<size_t>(index);
+  }
   VectorType keptType(size_t index) { return instructions.registerType(program.instructions[index].type); }
 
   /// Slow instructions that two passes need are kept, as long as there is room.

@@ -65,7 +65,7 @@ RowPasses rowPassesOf(const ElementwiseProgram &program, const std::vector<bool>
         needed[static_cast<size_t>(instruction(index).sources[0])] = true;
       }
     for (int32_t index = count; index-- > 0;) {
-      const auto reg = static_cast<size_t>(first + index);
+      const auto reg = static_cast<size_t>(first) + static_cast<size_t>(index);
       if (!needed[reg] || plan.isRepeated[reg])
         continue;
       if (isKept[static_cast<size_t>(index)]) {
