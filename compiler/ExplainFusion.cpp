@@ -9,6 +9,7 @@
 
 #include "kernels/common/ElementwiseOps.h"
 #include "kernels/common/GeneratedKernel.h"
+#include "kernels/common/RowPasses.h"
 #include "runtime/executable/Parts.h"
 
 #include "absl/strings/str_cat.h"
@@ -33,12 +34,16 @@ struct Region {
 int64_t bytesAloneOf(const ElementwiseProgram &program, const KernelCall &call) {
   int64_t total = 0;
   const auto operands = static_cast<int32_t>(call.operands.size());
+  const std::vector<bool> isOfRows = program.hasReductions() ? repeatedInRows(program) : std::vector<bool>();
   auto bytesOf = [&](int32_t reg) {
     if (reg < operands)
       return call.operands[static_cast<size_t>(reg)].bytes();
     if (reg < program.firstInstruction())
       return int64_t{0};
-    return TensorType{program.registerTypes[static_cast<size_t>(reg)], program.shape}.bytes();
+    TensorType type{program.registerTypes[static_cast<size_t>(reg)], program.shape};
+    if (program.hasReductions() && isOfRows[static_cast<size_t>(reg)])
+      type.shape.pop_back();
+    return type.bytes();
   };
   for (size_t index = 0; index < program.instructions.size(); ++index) {
     total += bytesOf(program.firstInstruction() + static_cast<int32_t>(index));
@@ -54,7 +59,7 @@ void measure(Region &region, const KernelCall &call) {
   if (!program.ok())
     return;
   region.ops = static_cast<int64_t>(program->instructions.size());
-  region.elements = call.results.front().elements();
+  region.elements = TensorType{DType::I1, program->shape}.elements();
   region.bytesAlone = bytesAloneOf(*program, call);
   for (const auto *types : {&call.operands, &call.results})
     for (const TensorType &type : *types)

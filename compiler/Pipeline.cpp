@@ -210,7 +210,8 @@ const std::vector<Phase> &phases() {
        [](PassManager &manager, const PhaseInput &input) {
          addToRanks(manager, input,
                     createFuse(FuseOptions{input.config.launch.comm != CommKind::Local,
-                                           input.config.launch.fusion != FusionKind::Off}));
+                                           input.config.launch.fusion != FusionKind::Off,
+                                           input.config.launch.fusion == FusionKind::Generated}));
          addToRanks(manager, input, createRematerialize());
        }},
       // Nothing may change the program after this: every byte has its place.

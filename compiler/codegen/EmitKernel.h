@@ -19,6 +19,10 @@ namespace weft {
 void emitKernel(mlir::ModuleOp module, llvm::StringRef symbol, const ElementwiseProgram &program,
                 const KernelWalk &walk, int lanes);
 
+/// The same of a program with reductions (EmitRows.cpp).
+void emitRows(mlir::ModuleOp module, llvm::StringRef symbol, const ElementwiseProgram &program,
+              const KernelWalk &walk, int lanes);
+
 } // namespace weft
 
 #endif // WEFT_COMPILER_CODEGEN_EMITKERNEL_H

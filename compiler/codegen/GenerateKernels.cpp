@@ -18,7 +18,8 @@ namespace weft {
 namespace {
 /// Rows that are shorter than a vector would mostly be masks: blocks of many rows serve them better.
 bool paysOff(const ElementwiseProgram &program, const KernelWalk &walk, int lanes) {
-  return !program.instructions.empty() && (walk.isLine() || walk.sizes.back() >= lanes);
+  const int64_t least = program.hasReductions() ? kReductionLanes : lanes;
+  return !program.instructions.empty() && (walk.isLine() || walk.sizes.back() >= least);
 }
 } // namespace
 

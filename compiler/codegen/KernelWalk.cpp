@@ -20,7 +20,8 @@ KernelWalk walkOf(const ElementwiseProgram &program) {
     const int64_t size = program.shape[dim];
     if (size == 1)
       continue;
-    bool merges = !walk.sizes.empty();
+    // Rows that are reduced stay rows.
+    bool merges = !walk.sizes.empty() && !(program.hasReductions() && dim + 1 == program.shape.size());
     for (size_t operand = 0; operand < walk.strides.size() && merges; ++operand)
       merges = walk.strides[operand].back() == size * program.operandStrides[operand][dim];
     if (merges)
@@ -34,6 +35,11 @@ KernelWalk walkOf(const ElementwiseProgram &program) {
       else
         walk.strides[operand].push_back(stride);
     }
+  }
+  if (program.hasReductions() && walk.sizes.size() == 1) { // one row
+    walk.sizes.insert(walk.sizes.begin(), 1);
+    for (std::vector<int64_t> &strides : walk.strides)
+      strides.insert(strides.begin(), 0);
   }
   if (walk.sizes.empty()) {
     walk.sizes.push_back(1);
@@ -49,14 +55,15 @@ std::string structureOf(const ElementwiseProgram &program, const KernelWalk &wal
     absl::StrAppend(&key, static_cast<int>(type), " ");
   for (const std::vector<int64_t> &strides : walk.strides)
     absl::StrAppend(&key, "/", absl::StrJoin(strides, ","));
-  if (!walk.isLine())
-    absl::StrAppend(&key, ":", absl::StrJoin(walk.sizes, ","));
+  // How many of the outermost there are is not in the code.
+  absl::StrAppend(&key, ":", absl::StrJoin(walk.sizes.begin() + 1, walk.sizes.end(), ","));
   for (const ElementwiseConstant &constant : program.constants)
     absl::StrAppend(&key, "=", std::bit_cast<uint64_t>(constant.value));
   for (const ElementwiseInstruction &instruction : program.instructions)
     absl::StrAppend(&key, ";", static_cast<int>(instruction.op), " ",
                     absl::StrJoin(instruction.sources, ","));
-  absl::StrAppend(&key, ">", absl::StrJoin(program.outputs, ","));
+  for (size_t output = 0; output < program.outputs.size(); ++output)
+    absl::StrAppend(&key, program.outputIsRow[output] ? "-" : ">", program.outputs[output]);
   return key;
 }
 

@@ -53,10 +53,11 @@ LogicalResult verifyNorm(Operation *op, Value input, ArrayRef<std::pair<StringRe
       return failure();
   return success();
 }
-/// The weight in the statistics type, offset added, repeated over the rows of `like`.
+/// The weight repeated over the rows of `like`, in the statistics type, offset added: in this order, so that
+/// a region over the rows reads the stored weight.
 Value spreadWeight(ValueBuilder &b, Value weight, double offset, Value like) {
-  Value scaled = b.addScalar(b.cast(weight, tensorType(like).getElementType()), offset);
-  return b.broadcastRow(scaled, tensorType(like).getShape());
+  Value rows = b.broadcastRow(weight, tensorType(like).getShape());
+  return b.addScalar(b.castTo(rows, like), offset);
 }
 } // namespace
 

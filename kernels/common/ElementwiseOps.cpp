@@ -6,7 +6,11 @@
 //===----------------------------------------------------------------------===//
 #include "kernels/common/ElementwiseOps.h"
 
+#include "kernels/common/RowPasses.h"
+
 #include "absl/strings/str_cat.h"
+
+#include <algorithm>
 
 namespace weft {
 namespace {
@@ -20,7 +24,9 @@ enum class Typing {
   Compare,   ///< two of a common type give an i1
   Select,
   Cast,
-  Bitcast
+  Bitcast,
+  Sum,    ///< floats to a float, or integers to themselves
+  Extreme ///< a number to itself
 };
 
 struct OpRow {
@@ -63,6 +69,9 @@ constexpr std::array<OpRow, kElementwiseOps> kRows = {{
     {"select", 3, Typing::Select},
     {"cast", 1, Typing::Cast},
     {"bitcast", 1, Typing::Bitcast},
+    {"reduce_sum", 1, Typing::Sum},
+    {"reduce_maximum", 1, Typing::Extreme},
+    {"reduce_minimum", 1, Typing::Extreme},
 }};
 const OpRow &row(ElementwiseOp op) { return kRows[static_cast<size_t>(op)]; }
 
@@ -103,6 +112,10 @@ bool typesFit(Typing typing, DType result, const std::vector<DType> &sources) {
     return true;
   case Typing::Bitcast:
     return sameBitWidth(sources[0], result);
+  case Typing::Sum:
+    return isFloat(result) ? isFloat(sources[0]) : allOfResult && result != DType::I1;
+  case Typing::Extreme:
+    return allOfResult && result != DType::I1;
   }
   return false;
 }
@@ -205,6 +218,24 @@ absl::StatusOr<ElementwiseInstruction> readInstruction(const int64_t *fields, si
   return instruction;
 }
 
+/// True for a result of one element a row.
+bool isOfRows(const ElementwiseProgram &program, const TensorType &result) {
+  return program.hasReductions() && result.shape.size() + 1 == program.shape.size() &&
+         std::equal(result.shape.begin(), result.shape.end(), program.shape.begin());
+}
+
+/// Reductions need rows, of at least one element.
+absl::Status checkRows(const ElementwiseProgram &program) {
+  if (!program.hasReductions())
+    return absl::OkStatus();
+  if (program.shape.empty())
+    return invalid("a reduction needs a dimension, the shape has none");
+  for (int64_t size : program.shape)
+    if (size == 0)
+      return invalid("a reduction needs elements, the shape has the size 0");
+  return absl::OkStatus();
+}
+
 absl::Status readInstructions(const KernelCall &call, ElementwiseProgram &program) {
   auto fields = call.integers("program");
   if (!fields.ok())
@@ -218,7 +249,7 @@ absl::Status readInstructions(const KernelCall &call, ElementwiseProgram &progra
     program.instructions.push_back(*instruction);
     program.registerTypes.push_back(instruction->type);
   }
-  return absl::OkStatus();
+  return checkRows(program);
 }
 
 absl::Status readOutputs(const KernelCall &call, ElementwiseProgram &program) {
@@ -228,14 +259,23 @@ absl::Status readOutputs(const KernelCall &call, ElementwiseProgram &program) {
   if (outputs->size() != call.results.size() || outputs->empty())
     return invalid("attribute 'outputs' names ", outputs->size(), " registers for ", call.results.size(),
                    " results");
+  const std::vector<bool> valuesOfRows = repeatedInRows(program);
   for (size_t i = 0; i < outputs->size(); ++i) {
     int64_t output = (*outputs)[i];
     if (output < 0 || output >= static_cast<int64_t>(program.registerTypes.size()))
       return invalid("result ", i, " is register ", output, ", of ", program.registerTypes.size());
     TensorType expected{program.registerTypes[static_cast<size_t>(output)], program.shape};
-    if (!(call.results[i] == expected))
+    const bool isRow = isOfRows(program, call.results[i]);
+    if (!isRow && !(call.results[i] == expected))
       return invalid("result ", i, " is ", call.results[i].str(), ", the program stores ", expected.str());
+    if (isRow && !valuesOfRows[static_cast<size_t>(output)])
+      return invalid("result ", i, " is ", call.results[i].str(), ", but register ", output,
+                     " differs within a row");
+    if (isRow && call.results[i].dtype != expected.dtype)
+      return invalid("result ", i, " is ", call.results[i].str(), ", register ", output, " holds ",
+                     std::string(weft::name(expected.dtype)));
     program.outputs.push_back(static_cast<int32_t>(output));
+    program.outputIsRow.push_back(isRow);
   }
   return absl::OkStatus();
 }
@@ -244,6 +284,15 @@ absl::Status readOutputs(const KernelCall &call, ElementwiseProgram &program) {
 
 std::string_view name(ElementwiseOp op) { return row(op).name; }
 int sourceCount(ElementwiseOp op) { return row(op).sources; }
+
+DType accumulationType(DType type, DType result) {
+  return !isFloat(type) ? type : result == DType::F64 ? DType::F64 : DType::F32;
+}
+
+bool ElementwiseProgram::hasReductions() const {
+  return std::any_of(instructions.begin(), instructions.end(),
+                     [](const ElementwiseInstruction &instruction) { return isReduction(instruction.op); });
+}
 
 absl::StatusOr<ElementwiseProgram> parseElementwise(const KernelCall &call) {
   ElementwiseProgram program;

@@ -59,13 +59,24 @@ enum class ElementwiseOp : int32_t {
   Select = 31,  ///< (i1, then, else)
   Cast = 32,    ///< any to any
   Bitcast = 33, ///< between i32 and f32, and between i64 and f64
+  // Over the innermost dimension: one value for each row. In the order of the `reduce` kernel, see below.
+  ReduceSum = 34,     ///< floats to any float, or an integer type to itself
+  ReduceMaximum = 35, ///< NaN if any is NaN
+  ReduceMinimum = 36,
 };
-inline constexpr int kElementwiseOps = 34;
+inline constexpr int kElementwiseOps = 37;
+
+/// A row is reduced in this many lanes (or in as many as it has elements): lane i meets elements i, i + 64,
+/// ... in this order, then the upper half of the lanes is combined with the lower one until one is left.
+inline constexpr int64_t kReductionLanes = 64;
 
 /// The IR's spelling, for messages: negate, add, less_equal, ...
 std::string_view name(ElementwiseOp op);
 /// How many sources an instruction of this kind has: 1, 2 or 3.
 int sourceCount(ElementwiseOp op);
+inline bool isReduction(ElementwiseOp op) { return op >= ElementwiseOp::ReduceSum; }
+/// The type in which values of `type` are reduced into `result`: float32 or float64, or that of the integers.
+DType accumulationType(DType type, DType result);
 
 struct ElementwiseConstant {
   double value = 0;
@@ -86,12 +97,15 @@ struct ElementwiseProgram {
   std::vector<ElementwiseInstruction> instructions;
   std::vector<int32_t> outputs;
   std::vector<DType> registerTypes;
+  std::vector<bool> outputIsRow; ///< a result with one element for each row: the shape without its last size
 
   int32_t firstInstruction() const { return static_cast<int32_t>(operandStrides.size() + constants.size()); }
+  bool hasReductions() const;
 };
 
 /// Reads and checks the attributes of an `elementwise` call. InvalidArgument, naming the instruction, when a
-/// register, a type, a stride (negative, or beyond the operand) or a result does not fit.
+/// register, a type, a stride (negative, or beyond the operand) or a result does not fit. A program with
+/// reductions has rows: its shape has a dimension, and no size of it is 0.
 absl::StatusOr<ElementwiseProgram> parseElementwise(const KernelCall &call);
 
 /// Writers use this: appends the five integers of an instruction to the `program` attribute's list.

@@ -9,6 +9,8 @@
 #ifndef WEFT_KERNELS_COMMON_GENERATEDKERNEL_H
 #define WEFT_KERNELS_COMMON_GENERATEDKERNEL_H
 
+#include "kernels/common/ElementwiseOps.h"
+
 #include <cstdint>
 
 namespace weft {
@@ -21,7 +23,9 @@ extern "C" {
 /// linear order; begin < end. Pointers are in the order of the call's operands and results, each 64-byte
 /// aligned and at the start of the whole tensor.
 ///
-/// * `begin` is a multiple of kGeneratedTile, `end` is begin + kGeneratedTile or the number of elements.
+/// * `begin` is a multiple of the tile, `end` is begin + a tile or the number of elements. A tile of a
+/// program
+///   with reductions is of whole rows; its results of one element a row are those of these rows.
 ///   Several threads run tiles at the same time: nothing but elements [begin, end) of the results is
 ///   written, and the function keeps no state.
 /// * A result may lie where a dense operand of its type lies. Of that operand only elements [begin, end) are
@@ -32,6 +36,14 @@ using GeneratedFunction = void(const void *const *operands, void *const *results
 
 /// Elements of a tile: what one call of a generated function computes, and the last one of a call less.
 inline constexpr int64_t kGeneratedTile = 16 * 1024;
+
+/// The same for a program with reductions: as many whole rows as fit, at least one.
+inline int64_t generatedTileOf(const ElementwiseProgram &program) {
+  if (!program.hasReductions())
+    return kGeneratedTile;
+  const int64_t width = program.shape.back();
+  return width < kGeneratedTile ? kGeneratedTile / width * width : width;
+}
 
 } // namespace weft
 

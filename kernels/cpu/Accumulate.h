@@ -8,7 +8,7 @@
 #ifndef WEFT_KERNELS_CPU_ACCUMULATE_H
 #define WEFT_KERNELS_CPU_ACCUMULATE_H
 
-#include "kernels/common/Types.h"
+#include "kernels/common/ElementwiseOps.h"
 
 #include <cstdint>
 
@@ -19,7 +19,7 @@ enum class Combination { Sum, Maximum, Minimum };
 /// accumulators[i] = combine(accumulators[i], values[i]); the arrays do not overlap.
 using AccumulateLoop = void (*)(void *accumulators, const void *values, int64_t count);
 
-inline constexpr int64_t kFoldLanes = 64;
+inline constexpr int64_t kFoldLanes = kReductionLanes;
 /// Folds `count` (1 to kFoldLanes) accumulators into the first.
 using FoldLoop = void (*)(void *accumulators, int64_t count);
 

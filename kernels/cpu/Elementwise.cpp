@@ -68,7 +68,7 @@ void loadOperand(const OperandLoad &operand, const std::byte *base, int64_t begi
 
 class ElementwiseKernel final : public Kernel {
 public:
-  absl::Status prepare(const KernelCall &call);
+  absl::Status prepare(const KernelCall &call, ElementwiseProgram parsed);
   void run(const KernelArguments &arguments, ThreadPool &threads) const override;
   bool mayAlias(int operand, int result) const override {
     return aliases[static_cast<size_t>(operand) * program.outputs.size() + static_cast<size_t>(result)];
@@ -92,11 +92,8 @@ private:
   std::vector<bool> aliases;
 };
 
-absl::Status ElementwiseKernel::prepare(const KernelCall &call) {
-  auto parsed = parseElementwise(call);
-  if (!parsed.ok())
-    return parsed.status();
-  program = *std::move(parsed);
+absl::Status ElementwiseKernel::prepare(const KernelCall &call, ElementwiseProgram parsed) {
+  program = std::move(parsed);
   if (program.registerTypes.size() > kMostRegisters)
     return absl::InvalidArgumentError(absl::StrCat("kernel elementwise: ", program.registerTypes.size(),
                                                    " registers; split the program, ", kMostRegisters,
@@ -280,8 +277,13 @@ void ElementwiseKernel::run(const KernelArguments &arguments, ThreadPool &thread
 } // namespace
 
 KernelOrError createElementwise(const KernelCall &call) {
+  auto program = parseElementwise(call);
+  if (!program.ok())
+    return program.status();
+  if (program->hasReductions())
+    return createElementwiseRows(call, *std::move(program));
   auto kernel = std::make_unique<ElementwiseKernel>();
-  if (absl::Status status = kernel->prepare(call); !status.ok())
+  if (absl::Status status = kernel->prepare(call, *std::move(program)); !status.ok())
     return status;
   return kernel;
 }

@@ -15,14 +15,15 @@ namespace {
 
 class GeneratedKernel final : public Kernel {
 public:
-  GeneratedKernel(std::unique_ptr<Kernel> interpreter, GeneratedFunction &function, int64_t elements)
-      : interpreter(std::move(interpreter)), function(function), elements(elements) {}
+  GeneratedKernel(std::unique_ptr<Kernel> interpreter, GeneratedFunction &function, int64_t elements,
+                  int64_t tile)
+      : interpreter(std::move(interpreter)), function(function), elements(elements), tileElements(tile) {}
 
   void run(const KernelArguments &arguments, ThreadPool &threads) const override {
-    const int64_t tiles = (elements + kGeneratedTile - 1) / kGeneratedTile;
+    const int64_t tiles = (elements + tileElements - 1) / tileElements;
     threads.forEachTile(tiles, [&](int64_t tile, int) {
-      function(arguments.operands.data(), arguments.results.data(), tile * kGeneratedTile,
-               std::min(elements, (tile + 1) * kGeneratedTile));
+      function(arguments.operands.data(), arguments.results.data(), tile * tileElements,
+               std::min(elements, (tile + 1) * tileElements));
     });
   }
   int64_t workspaceBytes() const override { return interpreter->workspaceBytes(); }
@@ -31,7 +32,7 @@ public:
 private:
   std::unique_ptr<Kernel> interpreter;
   GeneratedFunction &function;
-  int64_t elements;
+  int64_t elements, tileElements;
 };
 
 } // namespace
@@ -40,7 +41,12 @@ KernelOrError createGenerated(const KernelCall &call, GeneratedFunction &functio
   KernelOrError interpreter = createElementwise(call);
   if (!interpreter.ok())
     return interpreter;
-  return std::make_unique<GeneratedKernel>(*std::move(interpreter), function, call.results[0].elements());
+  auto program = parseElementwise(call);
+  if (!program.ok())
+    return program.status();
+  const int64_t elements = TensorType{DType::I1, program->shape}.elements();
+  return std::make_unique<GeneratedKernel>(*std::move(interpreter), function, elements,
+                                           generatedTileOf(*program));
 }
 
 } // namespace weft::cpu

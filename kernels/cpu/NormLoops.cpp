@@ -1,6 +1,8 @@
 //===- NormLoops.cpp - Normalizing rows, forward and backward -------------===//
 #include "kernels/cpu/NormLoops.h"
 
+#include "kernels/common/ElementwiseOps.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/NormLoops.cpp"
 #include "hwy/foreach_target.h"
@@ -14,47 +16,99 @@
 HWY_BEFORE_NAMESPACE();
 namespace weft::cpu::HWY_NAMESPACE {
 namespace {
+namespace hn = hwy::HWY_NAMESPACE;
 
-constexpr int64_t kLanes = 16;
+constexpr int64_t kLanes = kReductionLanes;
 
-template <typename T> HWY_INLINE T foldLanes(T *lanes) {
-  for (int64_t half = kLanes / 2; half > 0; half /= 2)
-    for (int64_t i = 0; i < half; ++i)
+/// The sum of a row of `width` elements, in the order of the `reduce` kernel.
+template <typename T> HWY_INLINE T foldLanes(T *lanes, int64_t width) {
+  if (width >= kLanes) { // the same, of a known length
+    for (int64_t half = kLanes / 2; half > 0; half /= 2)
+      for (int64_t i = 0; i < half; ++i)
+        lanes[i] += lanes[half + i];
+    return lanes[0];
+  }
+  for (int64_t count = width; count > 1;) {
+    const int64_t half = (count + 1) / 2;
+    for (int64_t i = 0; i < count - half; ++i)
       lanes[i] += lanes[half + i];
+    count = half;
+  }
   return lanes[0];
 }
 
-/// lanes[i mod 16] += term(i) over a piece, which starts at a multiple of 16.
-#define WEFT_ADD_TO_LANES(lanes, count, term)                                                                \
-  do {                                                                                                       \
-    int64_t i0 = 0;                                                                                          \
-    for (; i0 + kLanes <= (count); i0 += kLanes)                                                             \
-      for (int64_t lane = 0; lane < kLanes; ++lane) {                                                        \
-        const int64_t i = i0 + lane;                                                                         \
-        (lanes)[lane] += (term);                                                                             \
-      }                                                                                                      \
-    for (int64_t i = i0; i < (count); ++i)                                                                   \
-      (lanes)[i - i0] += (term);                                                                             \
-  } while (false)
+/// The mean is what the decomposition takes: the sum times the rounded reciprocal.
+template <typename T> HWY_INLINE T meanOf(T *lanes, int64_t width) {
+  return foldLanes(lanes, width) * static_cast<T>(1.0 / static_cast<double>(width));
+}
+
+/// Loads and stores a whole vector, or its first lanes.
+template <class D> struct WholeVector {
+  D d;
+  template <typename T> HWY_INLINE hn::Vec<D> load(const T *from) const { return hn::LoadU(d, from); }
+  template <typename T> HWY_INLINE void store(hn::Vec<D> value, T *to) const { hn::StoreU(value, d, to); }
+};
+template <class D> struct FirstLanes {
+  D d;
+  hn::Mask<D> mask;
+  template <typename T> HWY_INLINE hn::Vec<D> load(const T *from) const {
+    return hn::MaskedLoad(mask, d, from);
+  }
+  template <typename T> HWY_INLINE void store(hn::Vec<D> value, T *to) const {
+    hn::BlendedStore(value, mask, d, to);
+  }
+};
+
+/// lanes[i mod 64] += term(vector, i) over a piece, which starts at a multiple of 64: `vector` loads and
+/// stores the elements from i on.
+template <typename T, class Term> HWY_INLINE void addToLanes(T *lanes, int64_t count, const Term &term) {
+  const hn::ScalableTag<T> d;
+  using Vector = hn::Vec<decltype(d)>;
+  constexpr int64_t kWidth = static_cast<int64_t>(hn::MaxLanes(hn::ScalableTag<T>()));
+  constexpr int64_t kVectors = kLanes / kWidth;
+  Vector sums[kVectors];
+  for (int64_t v = 0; v < kVectors; ++v)
+    sums[v] = hn::Load(d, lanes + v * kWidth);
+  const WholeVector<decltype(d)> whole{d};
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes)
+    for (int64_t v = 0; v < kVectors; ++v)
+      sums[v] = hn::Add(sums[v], term(whole, i + v * kWidth));
+  for (int64_t v = 0; v < kVectors; ++v) {
+    const int64_t left = count - i - v * kWidth;
+    if (left >= kWidth) {
+      sums[v] = hn::Add(sums[v], term(whole, i + v * kWidth));
+    } else if (left > 0) {
+      const FirstLanes<decltype(d)> first{d, hn::FirstN(d, static_cast<size_t>(left))};
+      sums[v] = hn::IfThenElse(first.mask, hn::Add(sums[v], term(first, i + v * kWidth)), sums[v]);
+    }
+  }
+  for (int64_t v = 0; v < kVectors; ++v)
+    hn::Store(sums[v], d, lanes + v * kWidth);
+}
 
 template <typename T> HWY_INLINE T meanOfRow(const NormForward &norm, int64_t row) {
   alignas(64) T lanes[kLanes] = {}, buffer[kPiece];
   for (int64_t begin = 0; begin < norm.width; begin += kPiece) {
     int64_t count = HWY_MIN(kPiece, norm.width - begin);
     const T *x = readPiece<T>(norm.xType, norm.x, row * norm.width + begin, count, buffer);
-    WEFT_ADD_TO_LANES(lanes, count, x[i]);
+    addToLanes(lanes, count, [x](const auto &vector, int64_t i) HWY_ATTR { return vector.load(x + i); });
   }
-  return foldLanes(lanes) / static_cast<T>(norm.width);
+  return meanOf(lanes, norm.width);
 }
 
 template <typename T> HWY_INLINE T meanSquareOfRow(const NormForward &norm, int64_t row, T mean) {
   alignas(64) T lanes[kLanes] = {}, buffer[kPiece];
+  const auto center = hn::Set(hn::ScalableTag<T>(), mean);
   for (int64_t begin = 0; begin < norm.width; begin += kPiece) {
     int64_t count = HWY_MIN(kPiece, norm.width - begin);
     const T *x = readPiece<T>(norm.xType, norm.x, row * norm.width + begin, count, buffer);
-    WEFT_ADD_TO_LANES(lanes, count, (x[i] - mean) * (x[i] - mean));
+    addToLanes(lanes, count, [=](const auto &vector, int64_t i) HWY_ATTR {
+      const auto centered = hn::Sub(vector.load(x + i), center);
+      return hn::Mul(centered, centered);
+    });
   }
-  return foldLanes(lanes) / static_cast<T>(norm.width);
+  return meanOf(lanes, norm.width);
 }
 
 template <typename T> void normalize(const NormForward &norm, int64_t begin, int64_t end) {
@@ -97,25 +151,30 @@ void normalizeBackward(const NormBackward &norm, int64_t begin, int64_t end, voi
   for (int64_t row = begin; row < end; ++row) {
     const T mean = norm.isCentered ? static_cast<T>(norm.mean[row]) : T{0},
             rstd = static_cast<T>(norm.rstd[row]);
+    const hn::ScalableTag<T> d;
+    const auto center = hn::Set(d, mean), scale = hn::Set(d, rstd), shiftOfWeight = hn::Set(d, offset);
     alignas(64) T products[kLanes] = {}, gradients[kLanes] = {};
     for (int64_t piece = 0; piece < norm.width; piece += kPiece) {
       int64_t count = HWY_MIN(kPiece, norm.width - piece), position = row * norm.width + piece;
       const T *dy = readPiece<T>(norm.dyType, norm.dy, position, count, dyBuffer);
       const T *x = readPiece<T>(norm.xType, norm.x, position, count, xBuffer);
       const T *HWY_RESTRICT w = readPiece<T>(norm.weightType, norm.weight, piece, count, weightBuffer);
-      WEFT_ADD_TO_LANES(products, count, dy[i] * (w[i] + offset) * ((x[i] - mean) * rstd));
-      T *HWY_RESTRICT dwPiece = dw + piece;
-      for (int64_t i = 0; i < count; ++i)
-        dwPiece[i] += dy[i] * ((x[i] - mean) * rstd);
-      if (norm.isCentered) {
-        WEFT_ADD_TO_LANES(gradients, count, dy[i] * (w[i] + offset));
-        T *HWY_RESTRICT dbPiece = db + piece;
-        for (int64_t i = 0; i < count; ++i)
-          dbPiece[i] += dy[i];
-      }
+      T *dwPiece = dw + piece, *dbPiece = db + piece;
+      addToLanes(products, count, [=](const auto &vector, int64_t i) HWY_ATTR {
+        const auto gradient = vector.load(dy + i);
+        const auto normalized = hn::Mul(hn::Sub(vector.load(x + i), center), scale);
+        vector.store(hn::Add(vector.load(dwPiece + i), hn::Mul(gradient, normalized)), dwPiece + i);
+        return hn::Mul(hn::Mul(gradient, hn::Add(vector.load(w + i), shiftOfWeight)), normalized);
+      });
+      if (norm.isCentered)
+        addToLanes(gradients, count, [=](const auto &vector, int64_t i) HWY_ATTR {
+          const auto gradient = vector.load(dy + i);
+          vector.store(hn::Add(vector.load(dbPiece + i), gradient), dbPiece + i);
+          return hn::Mul(gradient, hn::Add(vector.load(w + i), shiftOfWeight));
+        });
     }
-    const T slope = foldLanes(products) / static_cast<T>(norm.width);
-    const T shift = foldLanes(gradients) / static_cast<T>(norm.width);
+    const T slope = meanOf(products, norm.width);
+    const T shift = meanOf(gradients, norm.width);
     for (int64_t piece = 0; piece < norm.width; piece += kPiece) {
       int64_t count = HWY_MIN(kPiece, norm.width - piece), position = row * norm.width + piece;
       const T *dy = readPiece<T>(norm.dyType, norm.dy, position, count, dyBuffer);
@@ -127,7 +186,6 @@ void normalizeBackward(const NormBackward &norm, int64_t begin, int64_t end, voi
     }
   }
 }
-#undef WEFT_ADD_TO_LANES
 
 template <typename T>
 void fold(const void *sums, int64_t blocks, int64_t stride, int64_t begin, int64_t end, DType resultType,

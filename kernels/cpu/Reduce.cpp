@@ -18,13 +18,11 @@ namespace {
 
 constexpr int64_t kPart = 256; ///< elements in registers at a time
 
-/// The type in which values of `type` are accumulated into results of `result`.
-std::optional<DType> accumulationType(DType type, DType result) {
-  if (isFloat(type) && isFloat(result))
-    return result == DType::F64 ? DType::F64 : DType::F32;
-  if (type == result && (type == DType::I32 || type == DType::I64))
-    return type;
-  return std::nullopt;
+/// The type in which values of `type` are accumulated into results of `result`, if they can be.
+std::optional<DType> accumulatorsOf(DType type, DType result) {
+  const bool areFloats = isFloat(type) && isFloat(result);
+  const bool areIntegers = type == result && (type == DType::I32 || type == DType::I64);
+  return areFloats || areIntegers ? std::optional(accumulationType(type, result)) : std::nullopt;
 }
 
 /// Brings stored elements into registers of the accumulation type.
@@ -213,7 +211,7 @@ KernelOrError createReduce(const KernelCall &call) {
     if (!isReduced[i])
       expected.shape.push_back(x.shape[i]);
   WEFT_CHECK_CALL(expectType(call, "result 0", y, expected));
-  std::optional<DType> accumulated = accumulationType(x.dtype, y.dtype);
+  std::optional<DType> accumulated = accumulatorsOf(x.dtype, y.dtype);
   if (!accumulated)
     return invalidCall(call, "does not reduce ", x.str(), " to ", y.str());
 
@@ -240,7 +238,7 @@ KernelOrError createCumulativeSum(const KernelCall &call) {
   auto dimension = readDimension(call, x);
   if (!dimension.ok())
     return dimension.status();
-  std::optional<DType> accumulated = accumulationType(x.dtype, x.dtype);
+  std::optional<DType> accumulated = accumulatorsOf(x.dtype, x.dtype);
   if (!accumulated)
     return invalidCall(call, "does not sum ", x.str());
   int64_t outer = sizeOfDimensions(x.shape, 0, *dimension), steps = x.shape[*dimension];

@@ -9,6 +9,7 @@
 #ifndef WEFT_KERNELS_CPU_REGISTRY_H
 #define WEFT_KERNELS_CPU_REGISTRY_H
 
+#include "kernels/common/ElementwiseOps.h"
 #include "kernels/cpu/Cpu.h"
 
 #include <optional>
@@ -31,6 +32,7 @@ std::span<const KernelRow> kernelTable();
 std::optional<InstructionSet> instructionSetInUse();
 
 KernelOrError createElementwise(const KernelCall &call);
+KernelOrError createElementwiseRows(const KernelCall &call, ElementwiseProgram program); ///< with reductions
 KernelOrError createGenerated(const KernelCall &call, GeneratedFunction &function);
 KernelOrError createEinsum(const KernelCall &call);
 KernelOrError createReduce(const KernelCall &call);

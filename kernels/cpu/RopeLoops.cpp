@@ -1,6 +1,8 @@
 //===- RopeLoops.cpp - Rotating the heads of one position -----------------===//
 //
 // Each piece of pairs is brought into local arrays, rotated, and written: so x and y may be one tensor.
+// Halves of float32 and bfloat16, what models rotate, go through registers alone: vectors as wide as the
+// pairs allow.
 //
 //===----------------------------------------------------------------------===//
 #include "kernels/cpu/RopeLoops.h"
@@ -41,6 +43,49 @@ HWY_INLINE void rotateHalves(const RotatedHeads &h, int64_t head, int64_t begin,
   writePiece<T>(h.type, h.y, at + half, newB, count);
 }
 
+/// Whole vectors of stored float32 or bfloat16, as float32.
+template <class D> HWY_INLINE hn::Vec<D> loadWide(D d, const float *from) { return hn::LoadU(d, from); }
+template <class D> HWY_INLINE hn::Vec<D> loadWide(D d, const uint16_t *from) {
+  const hn::Rebind<uint32_t, D> words;
+  const auto stored = hn::LoadU(hn::Rebind<uint16_t, D>(), from);
+  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(words, stored)));
+}
+template <class D> HWY_INLINE void storeNarrow(D d, hn::Vec<D> value, float *to) { hn::StoreU(value, d, to); }
+/// roundToBf16 (Float16-inl.h) of each element.
+template <class D> HWY_INLINE void storeNarrow(D d, hn::Vec<D> value, uint16_t *to) {
+  const hn::Rebind<uint32_t, D> words;
+  const hn::Rebind<int32_t, D> integers;
+  const auto bits = hn::BitCast(words, value);
+  const auto last = hn::And(hn::ShiftRight<16>(bits), hn::Set(words, 1u));
+  const auto nearest = hn::Add(hn::Add(bits, hn::Set(words, 0x7FFFu)), last);
+  const auto quiet = hn::Or(bits, hn::Set(words, 0x00400000u));
+  const auto chosen = hn::IfThenElse(hn::RebindMask(words, hn::IsNaN(value)), quiet, nearest);
+  const auto high = hn::BitCast(integers, hn::ShiftRight<16>(chosen)); // below 2^16: nothing saturates
+  hn::StoreU(hn::DemoteTo(hn::Rebind<uint16_t, D>(), high), hn::Rebind<uint16_t, D>(), to);
+}
+
+/// Pairs from `begin` on as long as a whole vector of at most kMost is left; where it ends.
+template <size_t kMost, typename Stored>
+HWY_INLINE int64_t rotateVectors(const RotatedHeads &h, const Stored *x, Stored *y, int64_t begin) {
+  const hn::CappedTag<float, kMost> d;
+  const int64_t half = h.rotated / 2, lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto sign = hn::Set(d, h.isInverse ? -1.0f : 1.0f);
+  for (; begin + lanes <= half; begin += lanes) {
+    const auto c = hn::LoadU(d, h.cosines + begin), s = hn::Mul(sign, hn::LoadU(d, h.sines + begin));
+    const auto first = loadWide(d, x + begin), second = loadWide(d, x + half + begin);
+    storeNarrow(d, hn::Sub(hn::Mul(first, c), hn::Mul(second, s)), y + begin);
+    storeNarrow(d, hn::Add(hn::Mul(second, c), hn::Mul(first, s)), y + half + begin);
+  }
+  return begin;
+}
+
+/// Halves of a head up to a number of pairs that 4 divides; where the rest begins.
+template <typename Stored> HWY_INLINE int64_t rotateHead(const RotatedHeads &h, int64_t head) {
+  const Stored *x = static_cast<const Stored *>(h.x) + head * h.headSize;
+  Stored *y = static_cast<Stored *>(h.y) + head * h.headSize;
+  return rotateVectors<4>(h, x, y, rotateVectors<8>(h, x, y, rotateVectors<16>(h, x, y, 0)));
+}
+
 template <typename T>
 HWY_INLINE void rotateNeighbors(const RotatedHeads &h, int64_t head, int64_t begin, int64_t count) {
   alignas(64) T a[kPairs], b[kPairs], newA[kPairs], newB[kPairs], buffer[kPiece];
@@ -61,7 +106,12 @@ HWY_INLINE void rotateNeighbors(const RotatedHeads &h, int64_t head, int64_t beg
 template <typename T> void rotateAll(const RotatedHeads &h) {
   const int64_t half = h.rotated / 2, bytes = byteSize(h.type);
   for (int64_t head = 0; head < h.heads; ++head) {
-    for (int64_t begin = 0; begin < half; begin += kPairs) {
+    int64_t first = 0;
+    if (!h.isInterleaved && h.type == DType::F32)
+      first = rotateHead<float>(h, head);
+    else if (!h.isInterleaved && h.type == DType::BF16)
+      first = rotateHead<uint16_t>(h, head);
+    for (int64_t begin = first; begin < half; begin += kPairs) {
       int64_t count = HWY_MIN(kPairs, half - begin);
       if (h.isInterleaved)
         rotateNeighbors<T>(h, head, begin, count);

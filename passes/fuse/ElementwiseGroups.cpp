@@ -2,7 +2,9 @@
 //
 // Ops are visited in order. An op joins the groups that define its operands as long as they are open: a group
 // is one launch at the place of its last member, so it closes when an op outside it reads one of its values.
-// Broadcasts are read in place, by strides; splat constants become immediates.
+// Broadcasts are read in place, by strides; splat constants become immediates. A group may reduce its
+// innermost dimension: then it has values of rows, what is made of these, and what reads them again along the
+// row.
 //
 //===----------------------------------------------------------------------===//
 #include "dialects/nn/NnDialect.h"
@@ -23,6 +25,10 @@ namespace weft {
 namespace {
 /// More instructions than this make a block's registers outgrow the first-level cache.
 constexpr size_t kMaximumInstructions = 48;
+/// More than one pass over a row keeps their lanes in registers of the machine.
+constexpr size_t kMaximumReductions = 8;
+/// Rows are what threads share: fewer of a large tensor would leave threads without work.
+constexpr int64_t kFewRows = 8, kSmallTensor = 16 * 1024;
 
 std::optional<ElementwiseOp> comparisonOf(nn::Comparison comparison) {
   switch (comparison) {
@@ -75,6 +81,38 @@ std::optional<ElementwiseOp> opcodeOf(Operation *op) {
       .Default([](Operation *) { return Code(); });
 }
 
+std::optional<ElementwiseOp> reductionOf(Operation *op) {
+  auto reduce = dyn_cast<nn::ReduceOp>(op);
+  if (!reduce)
+    return std::nullopt;
+  switch (reduce.getKind()) {
+  case nn::Reduction::sum:
+    return ElementwiseOp::ReduceSum;
+  case nn::Reduction::max:
+    return ElementwiseOp::ReduceMaximum;
+  case nn::Reduction::min:
+    return ElementwiseOp::ReduceMinimum;
+  }
+  return std::nullopt;
+}
+
+ArrayRef<int64_t> shapeOf(Value value) { return nn::tensorType(value).getShape(); }
+
+/// Why a reduction is a kernel of its own and never part of a region; empty when it may be.
+std::string reasonAlone(nn::ReduceOp reduce) {
+  ArrayRef<int64_t> shape = shapeOf(reduce.getOperand());
+  if (reduce.getDimensions() != ArrayRef<int64_t>{static_cast<int64_t>(shape.size()) - 1})
+    return "reduce of other dimensions than the last";
+  std::string reason = reasonNoRows(shape);
+  return reason.empty() ? reason : "reduce of " + reason;
+}
+
+/// Ops of one region have one number, those that may be in any have 0.
+int64_t regionOf(Operation *op) {
+  auto number = op->getAttrOfType<IntegerAttr>(kRegionAttribute);
+  return number ? number.getInt() : 0;
+}
+
 DType dtypeOf(Value value) { return toTensorType(nn::tensorType(value)).dtype; }
 
 /// The value of a splat constant, if a double holds it exactly.
@@ -123,10 +161,19 @@ Access accessOf(Value value) {
   return access;
 }
 
+/// True for a value that `operand` repeats along the innermost dimension of `shape`, and nothing else.
+bool repeatsRows(Value operand, ArrayRef<int64_t> shape) {
+  Access access = accessOf(operand);
+  if (shape.empty() || shapeOf(operand) != shape || shapeOf(access.source) != shape.drop_back())
+    return false;
+  SmallVector<int64_t> rows = accessOf(access.source).strides;
+  return access.strides.back() == 0 && ArrayRef(access.strides).drop_back() == ArrayRef(rows);
+}
+
 /// Writes the program of one group.
 class ProgramWriter {
 public:
-  explicit ProgramWriter(ArrayRef<Operation *> members) : members(members) {
+  ProgramWriter(ArrayRef<Operation *> members, ArrayRef<int64_t> shape) : members(members), shape(shape) {
     for (Operation *member : members)
       inGroup.insert(member);
   }
@@ -136,7 +183,6 @@ public:
     KernelCall call;
     call.name = "elementwise";
     std::vector<int64_t> program, outputs, strides;
-    ArrayRef<int64_t> shape = nn::tensorType(members.front()->getResult(0)).getShape();
     for (Operation *member : members)
       write(program, member);
     SmallVector<Value> results = usedOutside();
@@ -161,22 +207,47 @@ public:
     for (auto [result, output] : llvm::zip_equal(results, launch.getOutputs()))
       result.replaceAllUsesExcept(output, llvm::SmallPtrSet<Operation *, 8>(members.begin(), members.end()));
     for (Operation *member : llvm::reverse(members)) {
+      eraseBroadcasts(member->getResult(0));
       member->dropAllUses();
       member->erase();
     }
   }
 
 private:
+  /// Those that only members read, which are gone.
+  static void eraseBroadcasts(Value value) {
+    for (Operation *user : llvm::make_early_inc_range(value.getUsers()))
+      if (isa<nn::BroadcastOp>(user)) {
+        eraseBroadcasts(user->getResult(0));
+        if (user->use_empty())
+          user->erase();
+      }
+  }
+
+  /// How a member's operand is read over the whole space: a value of rows repeats along them.
+  Access accessOver(Value operand) const {
+    Access access = accessOf(operand);
+    if (access.strides.size() < shape.size())
+      access.strides.push_back(0);
+    return access;
+  }
+
+  /// The member that computes an operand, directly or behind broadcasts.
+  Operation *memberBehind(Value operand) const {
+    Operation *definition = accessOf(operand).source.getDefiningOp();
+    return inGroup.contains(definition) ? definition : nullptr;
+  }
+
   /// Numbers operands and constants: registers come in the order operands, constants, instructions.
   void collectInputs() {
     for (Operation *member : members)
       for (Value operand : member->getOperands())
-        if (!inGroup.contains(operand.getDefiningOp()) && !constantOf(operand))
-          if (Access access = accessOf(operand); !llvm::is_contained(accesses, access))
+        if (!memberBehind(operand) && !constantOf(operand))
+          if (Access access = accessOver(operand); !llvm::is_contained(accesses, access))
             accesses.push_back(access);
     for (Operation *member : members)
       for (Value operand : member->getOperands())
-        if (!inGroup.contains(operand.getDefiningOp()))
+        if (!memberBehind(operand))
           if (auto constant = constantOf(operand); constant && !constantRegisters.contains(operand)) {
             constantRegisters[operand] = static_cast<int32_t>(accesses.size() + constants.size());
             constants.push_back(*constant);
@@ -189,16 +260,18 @@ private:
   static std::optional<double> constantOf(Value operand) { return splatOf(accessOf(operand).source); }
 
   int32_t registerOf(Value operand) {
-    if (inGroup.contains(operand.getDefiningOp()))
-      return registers.lookup(operand);
+    if (Operation *member = memberBehind(operand))
+      return registers.lookup(member->getResult(0));
     if (auto found = constantRegisters.find(operand); found != constantRegisters.end())
       return found->second;
-    Access access = accessOf(operand);
+    Access access = accessOver(operand);
     return static_cast<int32_t>(llvm::find(accesses, access) - accesses.begin());
   }
 
   void write(std::vector<int64_t> &program, Operation *member) {
-    ElementwiseInstruction instruction{*opcodeOf(member), dtypeOf(member->getResult(0))};
+    std::optional<ElementwiseOp> reduction = reductionOf(member);
+    ElementwiseInstruction instruction{reduction ? *reduction : *opcodeOf(member),
+                                       dtypeOf(member->getResult(0))};
     for (auto [index, operand] : llvm::enumerate(member->getOperands()))
       instruction.sources[index] = registerOf(operand);
     appendInstruction(program, instruction);
@@ -208,9 +281,14 @@ private:
   SmallVector<Value> usedOutside() {
     SmallVector<Value> results;
     for (Operation *member : members)
-      if (llvm::any_of(member->getUsers(), [&](Operation *user) { return !inGroup.contains(user); }))
+      if (isUsedOutside(member->getResult(0)))
         results.push_back(member->getResult(0));
     return results;
+  }
+  bool isUsedOutside(Value value) const {
+    return llvm::any_of(value.getUsers(), [&](Operation *user) {
+      return isa<nn::BroadcastOp>(user) ? isUsedOutside(user->getResult(0)) : !inGroup.contains(user);
+    });
   }
 
   Location fusedLocation() {
@@ -222,6 +300,7 @@ private:
   }
 
   ArrayRef<Operation *> members;
+  ArrayRef<int64_t> shape;
   llvm::SmallPtrSet<Operation *, 16> inGroup;
   SmallVector<Access> accesses;
   std::vector<double> constants;
@@ -238,18 +317,29 @@ public:
     for (Operation &op : block)
       visit(&op);
     for (Group &group : groups)
-      if (!group.members.empty())
-        ProgramWriter(group.members).replace();
+      if (!group.members.empty() && !isLoneReduction(group))
+        ProgramWriter(group.members, group.shape).replace();
   }
 
 private:
   struct Group {
     SmallVector<Operation *> members; ///< in block order
-    std::string closedBy;             ///< the op outside that reads a value; empty while the group is open
+    SmallVector<int64_t> shape;       ///< of the space; with reductions there are values of its rows, too
+    size_t reductions = 0;
+    int64_t region = 0;   ///< regionOf its members
+    std::string closedBy; ///< the op outside that reads a value; empty while the group is open
+
+    ArrayRef<int64_t> rows() const { return ArrayRef(shape).drop_back(); }
   };
 
+  static bool isLoneReduction(const Group &group) {
+    return group.members.size() == 1 && group.reductions == 1;
+  }
+
   void visit(Operation *op) {
-    if (!isElementwise(op)) {
+    auto reduce = dyn_cast<nn::ReduceOp>(op);
+    const bool isMember = isElementwise(op) || (reduce && most > 1 && reasonAlone(reduce).empty());
+    if (!isMember) {
       // A broadcast that only element-wise ops read is never computed; a store happens when the action ends.
       bool readsNothing = isa<sched::StoreOp, nn::WriteOp>(op) ||
                           (isa<nn::BroadcastOp>(op) && llvm::all_of(op->getUsers(), isElementwise));
@@ -258,30 +348,9 @@ private:
           close(operand, op);
       return;
     }
-    SmallVector<size_t> joined;
-    size_t instructions = 1;
-    for (Value operand : op->getOperands()) {
-      auto found = groupOf.find(operand.getDefiningOp());
-      if (found == groupOf.end()) {
-        // Through a broadcast.
-        if (groupOf.contains(accessOf(operand).source.getDefiningOp()))
-          ++apart["another shape"];
-        continue;
-      }
-      if (llvm::is_contained(joined, found->second))
-        continue;
-      const Group &group = groups[found->second];
-      if (std::string reason = reasonApart(group, op, instructions); !reason.empty()) {
-        ++apart[reason];
-        continue;
-      }
-      joined.push_back(found->second);
-      instructions += group.members.size();
-    }
-    size_t target = joined.empty() ? newGroup() : joined.front();
-    for (size_t other : ArrayRef<size_t>(joined).drop_front(joined.empty() ? 0 : 1))
-      absorb(target, other);
+    const size_t target = join(op);
     groups[target].members.push_back(op);
+    groups[target].reductions += reduce ? 1 : 0;
     groupOf[op] = target;
     for (Value operand : op->getOperands()) {
       Operation *definition = accessOf(operand).source.getDefiningOp();
@@ -290,26 +359,85 @@ private:
     }
   }
 
-  /// Why an op does not join a group that defines one of its operands; empty when it does.
-  std::string reasonApart(const Group &group, Operation *op, size_t instructions) const {
-    if (!sameShape(group, op))
+  /// The group that `op` belongs to: those of its operands, made one, or a new one.
+  size_t join(Operation *op) {
+    SmallVector<size_t> joined;
+    size_t instructions = 1, reductions = isa<nn::ReduceOp>(op) ? 1 : 0;
+    for (Value operand : op->getOperands()) {
+      auto found = groupOf.find(accessOf(operand).source.getDefiningOp());
+      if (found == groupOf.end() || llvm::is_contained(joined, found->second))
+        continue;
+      const Group &group = groups[found->second];
+      std::string reason = reasonApart(group, op, operand, instructions, reductions);
+      if (reason.empty() &&
+          !llvm::all_of(joined, [&](size_t other) { return mayMerge(groups[other], group); }))
+        reason = "another shape";
+      if (!reason.empty()) {
+        ++apart[reason];
+        continue;
+      }
+      joined.push_back(found->second);
+      instructions += group.members.size();
+      reductions += group.reductions;
+    }
+    if (joined.empty()) {
+      Group &group = groups.emplace_back();
+      group.shape = llvm::to_vector(shapeOf(isa<nn::ReduceOp>(op) ? op->getOperand(0) : op->getResult(0)));
+      group.region = regionOf(op);
+      return groups.size() - 1;
+    }
+    // The space of a merged group is that of the one with rows.
+    auto *space = llvm::find_if(joined, [&](size_t group) { return groups[group].reductions > 0; });
+    const size_t target = space == joined.end() ? joined.front() : *space;
+    for (size_t other : joined)
+      if (other != target)
+        absorb(target, other);
+    return target;
+  }
+
+  /// Why an op does not join the group that defines one of its operands; empty when it does.
+  std::string reasonApart(const Group &group, Operation *op, Value operand, size_t instructions,
+                          size_t reductions) const {
+    if (!fits(group, op, operand))
       return "another shape";
+    if (group.region != regionOf(op))
+      return "a norm that may be computed again is by itself";
     if (!group.closedBy.empty())
       return group.closedBy + " reads in between";
     if (instructions + group.members.size() > most)
       return "more than " + std::to_string(most) + (most == 1 ? " instruction" : " instructions");
+    if (reductions + group.reductions > kMaximumReductions)
+      return "more than " + std::to_string(kMaximumReductions) + " reductions";
     return "";
   }
 
-  size_t newGroup() {
-    groups.emplace_back();
-    return groups.size() - 1;
+  /// Whether the op reads `operand`, a value of the group, at the place where the group computes it.
+  static bool fits(const Group &group, Operation *op, Value operand) {
+    ArrayRef<int64_t> shape = group.shape;
+    if (groupHas(group, operand)) {
+      if (isa<nn::ReduceOp>(op) || shapeOf(op->getResult(0)) == shape)
+        return shapeOf(operand) == shape;
+      return group.reductions > 0 && shapeOf(operand) == group.rows();
+    }
+    return group.reductions > 0 && shapeOf(op->getResult(0)) == shape && repeatsRows(operand, shape);
+  }
+  static bool groupHas(const Group &group, Value operand) {
+    return llvm::is_contained(group.members, operand.getDefiningOp());
+  }
+
+  /// Whether the values of both are computed over one space: a group without reductions may become rows.
+  static bool mayMerge(const Group &a, const Group &b) {
+    if (a.shape == b.shape)
+      return true;
+    return (a.reductions > 0 && b.reductions == 0 && a.rows() == ArrayRef(b.shape)) ||
+           (b.reductions > 0 && a.reductions == 0 && b.rows() == ArrayRef(a.shape));
   }
 
   void absorb(size_t target, size_t other) {
     for (Operation *member : groups[other].members)
       groupOf[member] = target;
     llvm::append_range(groups[target].members, groups[other].members);
+    groups[target].reductions += groups[other].reductions;
     groups[other].members.clear();
     llvm::sort(groups[target].members, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
   }
@@ -319,13 +447,11 @@ private:
     if (found == groupOf.end() || !groups[found->second].closedBy.empty())
       return;
     auto launch = dyn_cast<sched::LaunchOp>(reader);
-    groups[found->second].closedBy =
-        launch ? launch.getKernel().str() : reader->getName().stripDialect().str();
-  }
-
-  static bool sameShape(const Group &group, Operation *op) {
-    return nn::tensorType(group.members.front()->getResult(0)).getShape() ==
-           nn::tensorType(op->getResult(0)).getShape();
+    auto reduce = dyn_cast<nn::ReduceOp>(reader);
+    std::string name = launch ? launch.getKernel().str() : reader->getName().stripDialect().str();
+    if (reduce && !reasonAlone(reduce).empty())
+      name = reasonAlone(reduce);
+    groups[found->second].closedBy = name;
   }
 
   Block &block;
@@ -337,6 +463,17 @@ private:
 } // namespace
 
 bool isElementwise(Operation *op) { return opcodeOf(op).has_value(); }
+
+std::string reasonNoRows(ArrayRef<int64_t> shape) {
+  if (shape.empty() || shape.back() < kReductionLanes)
+    return "rows shorter than " + std::to_string(kReductionLanes);
+  int64_t rows = 1;
+  for (int64_t size : shape.drop_back())
+    rows *= size;
+  if (rows * shape.back() > kSmallTensor && rows < kFewRows)
+    return "fewer than " + std::to_string(kFewRows) + " long rows";
+  return "";
+}
 
 void groupElementwise(Block &block, bool regions, ApartCounts &apart) {
   Grouper(block, regions ? kMaximumInstructions : 1, apart).run();

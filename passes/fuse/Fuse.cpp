@@ -31,8 +31,10 @@ using CompositeCounts = std::map<std::string, std::pair<int64_t, int64_t>>;
 
 class ActionFuser {
 public:
-  ActionFuser(sched::ActionOp action, bool regions, CompositeCounts &counts, ApartCounts &apart)
-      : block(action.getBody().front()), regions(regions), counts(counts), apart(apart) {}
+  ActionFuser(sched::ActionOp action, bool regions, bool generated, CompositeCounts &counts,
+              ApartCounts &apart)
+      : block(action.getBody().front()), regions(regions), generated(generated), counts(counts),
+        apart(apart) {}
 
   LogicalResult run() {
     moveStoresToEnd();
@@ -70,19 +72,39 @@ private:
       if (auto composite = dyn_cast<nn::DecomposableOpInterface>(op)) {
         auto &[kernels, decompositions] = counts[op->getName().stripDialect().str()];
         std::optional<KernelCall> call = kernelCallFor(op);
-        if (call && cpu::takesCall(*call)) {
+        const bool isRegion = isNormRegion(op);
+        if (call && cpu::takesCall(*call) && !isRegion) {
           ++kernels;
         } else {
           ++decompositions;
           OpBuilder builder(op);
           Operation *before = op->getPrevNode();
+          const bool isAlone = isRegion && llvm::any_of(op->getResults().drop_front(), [](Value statistic) {
+                                 return !statistic.use_empty();
+                               });
           op->replaceAllUsesWith(composite.decompose(builder));
-          op->erase();
           next = before ? before->getNextNode() : &block.front();
+          if (isAlone)
+            setApart(next, op);
+          op->erase();
         }
       }
       op = next;
     }
+  }
+
+  /// A norm that is generated is no slower than its kernel, and has its bits.
+  bool isNormRegion(Operation *op) const {
+    return regions && generated && isa<nn::RmsNormOp, nn::LayerNormOp>(op) &&
+           reasonNoRows(nn::tensorType(op->getOperand(0)).getShape()).empty();
+  }
+
+  /// Ops from `first` to `end` become a region of their own: a norm whose statistics the backward reads may
+  /// be computed again then, which needs its input, and would need more with other ops in its region.
+  void setApart(Operation *first, Operation *end) {
+    auto number = IntegerAttr::get(IntegerType::get(end->getContext(), 64), ++lastRegion);
+    for (Operation *op = first; op != end; op = op->getNextNode())
+      op->setAttr(kRegionAttribute, number);
   }
 
   /// A cast of a float constant is a constant, too.
@@ -174,7 +196,8 @@ private:
   }
 
   Block &block;
-  bool regions;
+  bool regions, generated;
+  int64_t lastRegion = 0;
   CompositeCounts &counts;
   ApartCounts &apart;
 };
@@ -188,8 +211,8 @@ public:
     CompositeCounts counts;
     ApartCounts apart;
     auto result = getOperation().walk([&](sched::ActionOp action) {
-      return failed(ActionFuser(action, regions, counts, apart).run()) ? WalkResult::interrupt()
-                                                                       : WalkResult::advance();
+      return failed(ActionFuser(action, regions, generated, counts, apart).run()) ? WalkResult::interrupt()
+                                                                                  : WalkResult::advance();
     });
     if (result.wasInterrupted())
       return signalPassFailure();

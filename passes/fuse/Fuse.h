@@ -26,8 +26,14 @@ struct Rematerialized {
   int64_t launches = 0, bytes = 0;
 };
 
-/// Replaces regions of element-wise ops of one shape in `block` by launches of `elementwise`; without
-/// `regions` each op by its own.
+/// An op with this attribute, a number, is in a region with the ops that have the same one, and no others.
+inline constexpr char kRegionAttribute[] = "weft.region";
+
+/// Whether a region may reduce the last dimension of a tensor of this shape: empty, or why not.
+std::string reasonNoRows(llvm::ArrayRef<int64_t> shape);
+
+/// Replaces regions of element-wise ops of one shape, with reductions of its last dimension, in `block` by
+/// launches of `elementwise`; without `regions` each element-wise op by its own.
 void groupElementwise(mlir::Block &block, bool regions, ApartCounts &apart);
 
 /// Replaces each linear_cross_entropy_backward whose cotangents do not depend on its forward by one launch

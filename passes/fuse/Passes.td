@@ -5,8 +5,10 @@ def Fuse : Pass<"weft-fuse", "::mlir::ModuleOp"> {
   let description = [{
     A composite that the CPU has a kernel for becomes one launch; any other is replaced by its decomposition. The loss
     head's forward and backward become one pass over the logits where the cotangent allows. Regions of element-wise,
-    broadcast, select, compare and cast ops of one shape become one `elementwise` launch. No bit changes: a fused region
-    rounds exactly where its ops do. A cast of a float splat is a constant of its type. What became of each composite is
+    broadcast, select, compare and cast ops of one shape become one `elementwise` launch, with reductions of the last
+    dimension and what is made of them. A norm becomes part of a region; where its backward reads its statistics it is a
+    region by itself, so that it can be computed again from its input alone. No bit changes: a fused region rounds exactly
+    where its ops do, and reduces in the order of the `reduce` kernel. A cast of a float splat is a constant of its type. What became of each composite is
     recorded in the module attribute `weft.composites`, and in `weft.apart` why element-wise ops did not join the region that
     computes one of their operands, and how often.
 
@@ -23,7 +25,8 @@ def Fuse : Pass<"weft-fuse", "::mlir::ModuleOp"> {
   let dependentDialects = ["::weft::nn::NnDialect", "::weft::sched::SchedDialect"];
   let options = [
     Option<"staged", "staged", "bool", "false", "collectives say for how many ranks they need memory for what other processes send">,
-    Option<"regions", "regions", "bool", "true", "element-wise ops of one shape become one launch; false: each one of its own">
+    Option<"regions", "regions", "bool", "true", "element-wise ops of one shape become one launch; false: each one of its own">,
+    Option<"generated", "generated", "bool", "true", "regions will be generated: a norm whose kernel they outrun becomes one">
   ];
 }
 

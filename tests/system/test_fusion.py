@@ -22,6 +22,15 @@ class Fusion(TrainingTest):
         self.train("off", "precision.recipe=bf16", "launch.fusion=off")
         self.assertSameRun("generated", "off")
 
+    def testNorOfNormsThatAreRegions(self):
+        """Their rows have 64 elements here: the others run the kernels."""
+        wide = "model.hidden_size=64"
+        self.assertRegex(self.explained(wide), r"rms_norm +0 kernels +[1-9]")
+        for name, *sets in (("generated",), ("blocks", "launch.fusion=blocks"), ("off", "launch.fusion=off")):
+            self.train(name, wide, *sets)
+            self.assertRegex(self.explained(wide, "launch.fusion=off"), r"rms_norm +[1-9]\d* kernels +0 decompositions")
+            self.assertSameRun("generated", name)
+
     def testNorOnVirtualRanks(self):
         self.train("generated", "parallel.tensor=2", "parallel.data_shard=2")
         self.train("blocks", "parallel.tensor=2", "parallel.data_shard=2", "launch.fusion=blocks")

@@ -1,7 +1,8 @@
 //===- CasesGroups.cpp - Random element-wise regions ------------------------===//
 //
 // A program of up to 60 element-wise ops over one or two shapes, with broadcasts, constants, casts between
-// float types and several results: what `fuse` cuts into launches, and the element-wise kernel interprets.
+// float types, reductions of the last dimension that are read again along it, and several results: what
+// `fuse` cuts into launches, and the element-wise kernel interprets.
 //
 //===----------------------------------------------------------------------===//
 #include "tools/weft-trials/Cases.h"
@@ -64,8 +65,20 @@ public:
     }
   }
 
+  /// A value of the rows, something made of it, and that repeated along them.
+  void addReduction() {
+    Value x = pick();
+    auto kind = c.random.choose({nn::Reduction::sum, nn::Reduction::max, nn::Reduction::min});
+    Value rows = kind == nn::Reduction::sum ? b.meanLast(c.random.chance(0.5) ? b.square(b.tanh(x)) : x)
+                                            : b.reduce(kind, x, {static_cast<int64_t>(shape.size()) - 1});
+    if (c.random.chance(0.5))
+      rows = b.rsqrt(b.addScalar(b.unary<nn::AbsOp>(rows), 0.5));
+    rowValues.push_back(rows);
+    add(b.broadcastLast(rows, shape.back()));
+  }
+
   Value pick() { return c.random.chooseFrom(values); }
-  SmallVector<Value> values;
+  SmallVector<Value> values, rowValues;
 
 private:
   void add(Value value) { values.push_back(value); }
@@ -79,12 +92,20 @@ private:
 };
 
 void region(CaseBuilder &c) {
-  SmallVector<int64_t> shape = c.shape(0, 3);
+  const bool reduces = c.random.chance(0.5);
+  SmallVector<int64_t> shape = c.shape(0, reduces ? 2 : 3);
+  if (reduces) // at most as long as keeps the reference quick
+    shape.push_back(c.random.integer(c.random.chance(0.1) ? 1 : 64, 200));
   RegionBuilder builder(c, shape);
   builder.addInputs(c.random.integer(1, 4));
   for (int64_t count = c.random.integer(2, 20); count > 0; --count)
-    builder.addOp();
+    if (reduces && c.random.chance(0.2))
+      builder.addReduction();
+    else
+      builder.addOp();
   SmallVector<Value> results = {builder.values.back()};
+  if (!builder.rowValues.empty() && c.random.chance(0.5))
+    results.push_back(builder.rowValues.back());
   for (int64_t count = c.random.integer(0, 2); count > 0; --count)
     results.push_back(builder.pick());
   c.whole(results);

@@ -123,9 +123,11 @@ void expectSameBits(const KernelCall &call, GeneratedFunction *function, std::ve
   absl::StatusOr<std::unique_ptr<Kernel>> interpreter = cpu::createKernel(call);
   ASSERT_TRUE(interpreter.ok()) << interpreter.status();
   (*interpreter)->run({inputs, expectedPointers, nullptr}, pool);
-  const int64_t elements = call.results.front().elements();
+  const ElementwiseProgram program = parseElementwise(call).value();
+  const int64_t elements = TensorType{DType::I1, program.shape}.elements();
+  const int64_t unit = program.hasReductions() ? program.shape.back() : 1;
   // In two parts: what a tile does must not depend on where it ends.
-  const int64_t middle = elements / 2;
+  const int64_t middle = elements / unit / 2 * unit;
   if (middle > 0)
     function(inputs.data(), actualPointers.data(), 0, middle);
   function(inputs.data(), actualPointers.data(), middle, elements);
@@ -133,7 +135,7 @@ void expectSameBits(const KernelCall &call, GeneratedFunction *function, std::ve
     unifyNans(expected[result], call.results[result].dtype);
     unifyNans(actual[result], call.results[result].dtype);
     const int64_t size = byteSize(call.results[result].dtype);
-    for (int64_t element = 0; element < elements; ++element)
+    for (int64_t element = 0; element < call.results[result].elements(); ++element)
       ASSERT_EQ(std::memcmp(expected[result].data() + element * size, actual[result].data() + element * size,
                             static_cast<size_t>(size)),
                 0)
@@ -187,6 +189,18 @@ TEST_F(GenerateKernelsTest, RandomProgramsHaveTheInterpretersBits) {
   EXPECT_GT(functions, 600) << "most programs have a function";
 }
 
+TEST_F(GenerateKernelsTest, RandomProgramsWithReductionsHaveTheInterpretersBits) {
+  RandomPrograms random(3);
+  int64_t functions = 0;
+  for (int object = 0; object < 20 && !HasFatalFailure(); ++object) {
+    std::vector<KernelCall> calls;
+    for (int count = 0; count < 30; ++count)
+      calls.push_back(random.callWithRows());
+    functions += runBothWays(calls, 100 + object);
+  }
+  EXPECT_GT(functions, 350) << "most programs have a function";
+}
+
 /// `op` alone, of a line of `elements`; nothing where it does not take the type.
 std::optional<KernelCall> alone(ElementwiseOp op, DType from, DType to, int64_t elements) {
   KernelCall call;
@@ -198,7 +212,7 @@ std::optional<KernelCall> alone(ElementwiseOp op, DType from, DType to, int64_t 
     call.operands.push_back({op == ElementwiseOp::Select && source == 0 ? DType::I1 : from, {elements}});
   }
   appendInstruction(program, instruction);
-  call.results.push_back({to, {elements}});
+  call.results.push_back({to, isReduction(op) ? std::vector<int64_t>() : std::vector{elements}});
   call.setIntegers("shape", {elements});
   call.setIntegers("operand_strides", std::vector<int64_t>(call.operands.size(), 1));
   call.setIntegers("program", program);

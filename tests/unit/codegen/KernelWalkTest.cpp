@@ -14,7 +14,7 @@ ElementwiseProgram sum(std::vector<int64_t> shape, std::vector<int64_t> a, std::
   program.shape = std::move(shape);
   program.operandStrides = {std::move(a), std::move(b)};
   program.instructions = {{ElementwiseOp::Add, DType::F32, {0, 1, -1}}};
-  program.outputs = {2};
+  program.outputs = {2}, program.outputIsRow = {false};
   program.registerTypes = {DType::F32, DType::F32, DType::F32};
   return program;
 }

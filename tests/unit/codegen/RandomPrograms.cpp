@@ -1,5 +1,7 @@
 #include "tests/unit/codegen/RandomPrograms.h"
 
+#include "kernels/common/RowPasses.h"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -104,7 +106,10 @@ int32_t RandomPrograms::ofType(DType type) {
 }
 
 void RandomPrograms::addInstruction() {
-  const auto op = static_cast<ElementwiseOp>(integer(0, kElementwiseOps - 1));
+  constexpr auto kFirstReduction = static_cast<int64_t>(ElementwiseOp::ReduceSum);
+  const bool reduces = hasRows && chance(0.2);
+  const auto op = static_cast<ElementwiseOp>(reduces ? integer(kFirstReduction, kElementwiseOps - 1)
+                                                     : integer(0, kFirstReduction - 1));
   DType type = kTypes[integer(0, std::size(kTypes) - 1)];
   std::vector<DType> sources(static_cast<size_t>(sourceCount(op)), type);
   DType result = type;
@@ -123,6 +128,10 @@ void RandomPrograms::addInstruction() {
   } else if (op == ElementwiseOp::IsFinite) {
     sources[0] = isFloat(type) ? type : DType::F32;
     result = DType::I1;
+  } else if (isReduction(op)) {
+    result = sources[0] = type == DType::I1 ? DType::F32 : type;
+    if (op == ElementwiseOp::ReduceSum && isFloat(result))
+      result = kTypes[integer(3, std::size(kTypes) - 1)];
   } else if (op == ElementwiseOp::Not || op == ElementwiseOp::And || op == ElementwiseOp::Or) {
     result = isFloat(type) ? DType::I1 : type;
     sources.assign(sources.size(), result);
@@ -141,10 +150,36 @@ void RandomPrograms::addInstruction() {
   registers.push_back(result);
 }
 
+/// Some of the results that have one value in each row become results of rows.
+void RandomPrograms::storeRows(KernelCall &call) {
+  const ElementwiseProgram parsed = parseElementwise(call).value();
+  if (!parsed.hasReductions())
+    return;
+  const std::vector<bool> isRepeated = repeatedInRows(parsed);
+  for (size_t result = 0; result < call.results.size(); ++result)
+    if (isRepeated[static_cast<size_t>(parsed.outputs[result])] && chance(0.7))
+      call.results[result].shape.pop_back();
+}
+
 KernelCall RandomPrograms::call() {
-  shape.clear(), program.clear(), registers.clear();
+  hasRows = false;
+  shape.clear();
   for (int64_t rank = integer(0, 3); rank > 0; --rank)
     shape.push_back(chance(0.1) ? 1 : integer(2, 45));
+  return callOfShape();
+}
+
+KernelCall RandomPrograms::callWithRows() {
+  hasRows = true;
+  shape.clear();
+  for (int64_t rank = integer(0, 2); rank > 0; --rank)
+    shape.push_back(chance(0.1) ? 1 : integer(2, 12));
+  shape.push_back(chance(0.2) ? integer(1, kReductionLanes - 1) : integer(kReductionLanes, 700));
+  return callOfShape();
+}
+
+KernelCall RandomPrograms::callOfShape() {
+  program.clear(), registers.clear();
   KernelCall call;
   call.name = "elementwise";
   std::vector<int64_t> strides;
@@ -168,6 +203,8 @@ KernelCall RandomPrograms::call() {
   call.setIntegers("operand_strides", strides);
   call.setIntegers("program", program);
   call.setIntegers("outputs", outputs);
+  if (hasRows)
+    storeRows(call);
   return call;
 }
 

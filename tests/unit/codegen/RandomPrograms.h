@@ -20,6 +20,8 @@ public:
 
   /// A valid call with 1 to 6 operands and 1 to 24 instructions.
   KernelCall call();
+  /// The same with reductions over its rows, of which some results have one element each.
+  KernelCall callWithRows();
   /// Bytes of a tensor: infinities, NaN, zeros of both signs, denormals, the ends of the integers among them.
   std::vector<std::byte> values(const TensorType &type);
 
@@ -32,10 +34,13 @@ private:
   void addOperand(KernelCall &call, std::vector<int64_t> &strides);
   void addInstruction();
   int32_t ofType(DType type);
+  KernelCall callOfShape();
+  void storeRows(KernelCall &call);
 
   std::mt19937_64 engine;
   std::vector<int64_t> shape, program;
   std::vector<DType> registers;
+  bool hasRows = false;
 };
 
 } // namespace weft::testing
