@@ -159,7 +159,7 @@ absl::StatusOr<std::string> formatRankRecord(const RankRecord &record) {
   }
 }
 
-absl::StatusOr<std::string> formatManifest(const Manifest &manifest) {
+absl::StatusOr<std::string> formatManifest(const Manifest &manifest, int64_t mostBytes) {
   try {
     // JSON has no NaN and no infinity: what reads back otherwise than it was given is refused, not changed.
     const nlohmann::json given = {{"text", manifest.state.text}, {"values", manifest.state.values}};
@@ -172,7 +172,12 @@ absl::StatusOr<std::string> formatManifest(const Manifest &manifest) {
         "\"step\": ", manifest.state.step, ",\n\"text\": ", given["text"].dump(1),
         ",\n\"values\": ", given["values"].dump(1), ",\n\"block_bytes\": ", manifest.blockBytes,
         ",\n\"files\": [", lines(manifest.files), "\n],\n\"tensors\": [", lines(manifest.tensors), "\n]}\n");
-    return withManifestChecksum(rest);
+    std::string text = withManifestChecksum(rest);
+    if (static_cast<int64_t>(text.size()) > mostBytes)
+      return absl::ResourceExhaustedError(
+          absl::StrCat("checkpoint: its manifest takes ", text.size(), " bytes, readers take ", mostBytes,
+                       "; this many pieces or blocks do not fit into one checkpoint of this format"));
+    return text;
   } catch (const nlohmann::json::exception &) {
     return absl::InvalidArgumentError("checkpoint state: a text, a key or a tensor's name is not UTF-8");
   }

@@ -87,8 +87,9 @@ absl::StatusOr<std::string> formatRankRecord(const RankRecord &record);
 absl::StatusOr<RankRecord> parseRankRecord(const std::string &text);
 
 /// The text of `manifest.json`, of version 2: `blockBytes` is not 0. Fails when the state does not survive
-/// JSON (a non-finite number, text that is not UTF-8), naming the key.
-absl::StatusOr<std::string> formatManifest(const Manifest &manifest);
+/// JSON (a non-finite number, text that is not UTF-8), naming the key, or the text is longer than readers
+/// take.
+absl::StatusOr<std::string> formatManifest(const Manifest &manifest, int64_t mostBytes = kMostManifestBytes);
 
 /// Sets the first line, with its checksum, before the rest of a manifest's text.
 std::string withManifestChecksum(std::string_view rest, int64_t version = kManifestVersion);

@@ -67,6 +67,14 @@ TEST(Manifest, ComesBackAsItWasWritten) {
   EXPECT_EQ(*formatManifest(*read), *text);
 }
 
+TEST(Manifest, LongerThanReadersTakeIsNotWritten) {
+  const auto bytes = static_cast<int64_t>(formatManifest(sample())->size());
+  EXPECT_TRUE(formatManifest(sample(), bytes).ok());
+  const absl::Status status = formatManifest(sample(), bytes - 1).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_NE(status.message().find("its manifest takes"), std::string::npos) << status;
+}
+
 TEST(Manifest, IsReadableJson) {
   const nlohmann::json json = nlohmann::json::parse(*formatManifest(sample()));
   EXPECT_EQ(json["format"], "weft checkpoint");
