@@ -8,6 +8,8 @@
 
 #include "runtime/checkpoint/Checksum.h"
 
+#include "absl/strings/str_cat.h"
+
 namespace weft::checkpoint {
 namespace {
 
@@ -35,10 +37,10 @@ std::string sampleOfVersion1() {
   drop("\"block_bytes\": 64,\n");
   drop(",\"xxh64\":\"00000000000000010000000000000002\"");
   drop(",\"xxh64\":\"0000000000000003ffffffffffffffff\"");
-  for (const std::string piece : {"\"offset\":[0],\"size\":[2],\"begin\":80,\"end\":84",
-                                  "\"offset\":[2],\"size\":[2],\"begin\":80,\"end\":84",
-                                  "\"offset\":[],\"size\":[],\"begin\":84,\"end\":85"})
-    text = replaced(text, piece, piece + ",\"xxh64\":\"000000000000000a\"");
+  for (const char *piece : {"\"offset\":[0],\"size\":[2],\"begin\":80,\"end\":84",
+                            "\"offset\":[2],\"size\":[2],\"begin\":80,\"end\":84",
+                            "\"offset\":[],\"size\":[],\"begin\":84,\"end\":85"})
+    text = replaced(text, piece, absl::StrCat(piece, ",\"xxh64\":\"000000000000000a\""));
   return text;
 }
 

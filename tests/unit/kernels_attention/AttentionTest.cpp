@@ -29,7 +29,7 @@ std::vector<double> slackOf(const AttentionCase &c, double slack, std::vector<do
   return terms;
 }
 
-std::vector<AttentionCase> cases() {
+std::vector<AttentionCase> oddSizes() {
   std::vector<AttentionCase> list;
   for (int64_t size : {1, 3, 17, 65}) {
     AttentionCase c{.name = "odd_size_" + std::to_string(size),
@@ -44,6 +44,12 @@ std::vector<AttentionCase> cases() {
     c.name += "_causal", c.causal = true;
     list.push_back(c);
   }
+  return list;
+}
+
+/// Masks, sinks, groups, positions and shapes that reach every way through the kernels.
+std::vector<AttentionCase> features() {
+  std::vector<AttentionCase> list;
   AttentionCase base{.batch = 2,
                      .queries = 150,
                      .keys = 150,
@@ -106,7 +112,15 @@ std::vector<AttentionCase> cases() {
   add("segments_in_several_blocks_of_keys", [](AttentionCase &c) {
     c.batch = 1, c.queries = c.keys = 530, c.segments = true, c.distinctSegments = 40, c.window = 400;
   });
-  size_t plain = list.size();
+  return list;
+}
+
+/// All of them in every type.
+std::vector<AttentionCase> cases() {
+  std::vector<AttentionCase> list = oddSizes();
+  for (const AttentionCase &c : features())
+    list.push_back(c);
+  const size_t plain = list.size();
   for (size_t i = 0; i < plain; ++i)
     for (DType type : {DType::BF16, DType::F16, DType::F64}) {
       AttentionCase c = list[i];
