@@ -83,7 +83,7 @@ void startThreads(Ranks &ranks, const RankBody &body, std::vector<std::thread> &
       ranks.running += rank > 0 ? 1 : 0;
     }
   } catch (const std::system_error &error) {
-    const absl::Status status =
+    absl::Status status =
         absl::ResourceExhaustedError(absl::StrCat("a thread for rank ", count - 1 - threads.size(), " of ",
                                                   count, " cannot be started: ", error.what()));
     runRankToItsEnd(ranks, 0, [&](Executor &, Communicator &) { return status; });

@@ -25,6 +25,12 @@ struct FaultyState {
     return gaveUp(rank, withExitCode(absl::UnavailableError("it is dead"), ExitCode::PeerLost));
   }
 
+  /// Signals interrupt it, nothing ends it.
+  [[noreturn]] static void freeze() {
+    while (true)
+      ::pause();
+  }
+
   /// Before each collective: the fault, when this is the one.
   absl::Status come() {
     if (!inner)
@@ -38,8 +44,8 @@ struct FaultyState {
     const bool dies = fault.kind == Fault::Kind::Die;
     std::fprintf(stderr, "fault: rank %d %s\n", rank, dies ? "dies" : "freezes");
     ComputePlace::giveBackOfThisThread(); // who is dead or frozen computes nothing
-    while (!dies)
-      ::pause();
+    if (!dies)
+      freeze();
     inner.reset();
     return deadStatus();
   }

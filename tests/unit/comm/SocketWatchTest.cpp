@@ -8,6 +8,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
+
 #include <numeric>
 
 #include <arpa/inet.h>
@@ -267,8 +269,9 @@ TEST(SocketWatch, StrangersAreNotHeard) {
   forged.kind = PeerMessage::Kind::Lost;
   std::string lost;
   append(lost, forged);
-  for (const std::string &bytes : {std::string("GET / HTTP/1.1\r\n\r\n and more than a whole header of text"),
-                                   hello + chosen + lost, chosen + lost, std::string()}) {
+  for (const std::string &bytes :
+       {std::string("GET / HTTP/1.1\r\n\r\n and more than a whole header of text"),
+        absl::StrCat(hello, chosen, lost), absl::StrCat(chosen, lost), std::string()}) {
     const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;

@@ -25,7 +25,7 @@ protected:
   /// Runs weft in the folder; standard error joins standard output.
   void weft(const std::string &arguments) {
     output.clear();
-    FILE *pipe =
+    FILE *pipe = // NOLINTNEXTLINE(bugprone-command-processor): a command line is what is tested
         ::popen(("cd '" + folder.path() + "' && '" WEFT_PROGRAM "' " + arguments + " 2>&1").c_str(), "r");
     ASSERT_NE(pipe, nullptr);
     char block[4096];

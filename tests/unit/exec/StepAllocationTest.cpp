@@ -51,9 +51,11 @@ void count(size_t bytes, const void *caller) {
 }
 } // namespace
 
+// NOLINTBEGIN(bugprone-reserved-identifier): what glibc calls them
 extern "C" void *__libc_malloc(size_t bytes);
 extern "C" void *__libc_memalign(size_t alignment, size_t bytes);
 extern "C" void *__libc_calloc(size_t number, size_t bytes);
+// NOLINTEND(bugprone-reserved-identifier)
 
 extern "C" void *malloc(size_t bytes) {
   count(bytes, __builtin_return_address(0));
@@ -94,7 +96,7 @@ std::unique_ptr<Executor> compileAndLoad(std::unique_ptr<Device> &device) {
   folder.write("text.txt", "text");
   std::string run = folder.write("run.yaml", kRun), file = folder / "run.weft";
   std::string command = std::string(WEFT_COMPILE) + " " + run + " -o " + file + " > /dev/null";
-  EXPECT_EQ(std::system(command.c_str()), 0);
+  EXPECT_EQ(std::system(command.c_str()), 0); // NOLINT(bugprone-command-processor)
   absl::StatusOr<std::vector<Executable>> parts = readExecutables(file);
   EXPECT_TRUE(parts.ok()) << parts.status();
   Executable *executable = &parts->front();

@@ -25,7 +25,6 @@
 namespace weft {
 namespace {
 
-using reference::Tensor;
 using Logits = std::vector<double>;
 
 constexpr int64_t kPrompt = 5;

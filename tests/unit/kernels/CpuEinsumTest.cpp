@@ -196,7 +196,7 @@ TEST(CpuEinsum, WorkspaceOfALinearLayerDoesNotGrowWithTheTokens) {
 }
 
 TEST(CpuEinsum, TheContractionsOfATransformer) {
-  for (Case test :
+  for (const Case &test :
        std::vector<Case>{{"bsh,fh->bsf", {{'b', 2}, {'s', 37}, {'h', 48}, {'f', 96}}},
                          {"bsf,bsh->fh", {{'b', 2}, {'s', 37}, {'h', 48}, {'f', 96}}},
                          {"bsf,fh->bsh", {{'b', 2}, {'s', 37}, {'h', 48}, {'f', 96}}},
@@ -211,7 +211,7 @@ TEST(CpuEinsum, TheContractionsOfATransformer) {
 }
 
 TEST(CpuEinsum, LettersThatNoProductTakesAsTheyLie) {
-  for (Case test :
+  for (const Case &test :
        std::vector<Case>{{"bn,bn->bn", {{'b', 5}, {'n', 7}}}, // all batch
                          {"ab,ab->", {{'a', 5}, {'b', 7}}},   // all summed
                          {"ab,->a", {{'a', 5}, {'b', 7}}},    // a letter of one operand summed
@@ -235,7 +235,7 @@ TEST(CpuEinsum, OperandsAndResultMayDifferInType) {
 }
 
 TEST(CpuEinsum, NothingIsPackedForTheProductsOfALinearLayer) {
-  for (Case test :
+  for (const Case &test :
        std::vector<Case>{{"bsh,fh->bsf", {{'b', 8}, {'s', 256}, {'h', 288}, {'f', 768}}},
                          {"bsf,fh->bsh", {{'b', 8}, {'s', 256}, {'h', 288}, {'f', 768}}},
                          {"bsf,bsh->fh", {{'b', 8}, {'s', 256}, {'h', 288}, {'f', 768}}},
