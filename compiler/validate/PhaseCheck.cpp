@@ -6,6 +6,7 @@
 #include "compiler/validate/ProgramImage.h"
 #include "compiler/validate/Sabotage.h"
 #include "compiler/validate/VirtualRanks.h"
+#include "kernels/cpu/Cpu.h"
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -166,6 +167,9 @@ FailureOr<PhaseReport> checkPhases(ModuleOp module, const Config &config, uint64
   if (!sabotage.empty() && !broken)
     return module.emitError() << "--sabotage " << sabotage
                               << ": there is none of this name. There are: " << sabotageNames();
+  // What kernels take, and the memory that they work in, is a matter of the instruction set.
+  if (absl::StatusOr<cpu::InstructionSet> set = cpu::useBestInstructionSet(); !set.ok())
+    return module.emitError() << std::string(set.status().message());
   PhaseChecker checker(seed, broken);
   PhaseOptions phases;
   phases.stopAfter = "fuse";

@@ -272,11 +272,9 @@ std::vector<std::string> writtenBy(Operation *program) {
 }
 
 absl::StatusOr<std::vector<Executable>> partsOf(ModuleOp module) {
-  std::vector<cpu::InstructionSet> sets = cpu::supportedInstructionSets();
-  if (sets.empty())
-    return absl::FailedPreconditionError("this machine has no instruction set that the CPU kernels know");
-  if (absl::Status status = cpu::useInstructionSet(sets.back()); !status.ok())
-    return status;
+  absl::StatusOr<cpu::InstructionSet> set = cpu::useBestInstructionSet();
+  if (!set.ok())
+    return set.status();
   OwningOpRef<ModuleOp> copy = module.clone();
   for (ModuleOp own : pipelineModules(*copy)) {
     PassManager manager(module.getContext());
@@ -289,7 +287,7 @@ absl::StatusOr<std::vector<Executable>> partsOf(ModuleOp module) {
   if (failed(parts))
     return absl::InvalidArgumentError("the program makes no executable");
   for (Executable &part : *parts)
-    part.target = {std::string(cpu::name(sets.back()))};
+    part.target = {std::string(cpu::name(*set))};
   if (absl::Status status = generateKernels(*parts); !status.ok())
     return status;
   if (absl::Status status = verify(*parts); !status.ok())

@@ -152,7 +152,9 @@ double bytesMoved(const KernelCall &call, Moves moves) {
 DType typeOfProducts(const KernelCall &call, size_t first) {
   if (call.operands.size() < first + 2)
     return DType::F32;
-  const DType left = call.operands[first].dtype, right = call.operands[first + 1].dtype;
+  const DType left = call.operands[first].dtype;
+  const auto right =
+      static_cast<DType>(call.integerOr("weight_type", static_cast<int64_t>(call.operands[first + 1].dtype)));
   return left == right && (left == DType::BF16 || left == DType::F16) ? left : DType::F32;
 }
 

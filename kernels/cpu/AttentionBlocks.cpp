@@ -31,6 +31,8 @@ void narrowRow(DType type, const float *from, int64_t count, uint16_t *to) {
     storeF16(to, from, count);
 }
 
+void roundRow(float *row, int64_t count) { roundAllToBf16(row, count); }
+
 /// Rows of one head are short: a loop of vectors costs less than a call of memcpy for each.
 template <typename T>
 void copyRowsOf(const T *from, int64_t fromStride, T *to, int64_t toStride, int64_t rows, int64_t columns) {
@@ -62,6 +64,7 @@ namespace weft::cpu {
 
 HWY_EXPORT(widenRow);
 HWY_EXPORT(narrowRow);
+HWY_EXPORT(roundRow);
 HWY_EXPORT(copyRowsFloat);
 HWY_EXPORT(copyRowsDouble);
 
@@ -99,6 +102,17 @@ template <typename T> void copyBlock(DType type, const void *tensor, const Block
 }
 template void copyBlock(DType, const void *, const BlockPlace &, float *);
 template void copyBlock(DType, const void *, const BlockPlace &, double *);
+
+void roundBlock(const float *tensor, const BlockPlace &place, BFloat16 *to) {
+  for (int64_t r = 0; r < place.rows; ++r)
+    HWY_DYNAMIC_DISPATCH(narrowRow)(DType::BF16, tensor + place.offset + r * place.stride, place.columns,
+                                    reinterpret_cast<uint16_t *>(to) + r * place.columns);
+}
+
+void roundBlock(const float *tensor, const BlockPlace &place, float *to) {
+  copyBlock(DType::F32, tensor, place, to);
+  HWY_DYNAMIC_DISPATCH(roundRow)(to, place.rows * place.columns);
+}
 
 template <>
 void storeBlock(const float *block, int64_t stride, DType type, void *tensor, const BlockPlace &place) {

@@ -92,6 +92,10 @@ template <typename T> Block<T> loadBlock(DType type, const void *tensor, const B
 /// The same copied into `to` [rows, columns] in any case: consecutive rows are quick to read again and again.
 template <typename T> void copyBlock(DType type, const void *tensor, const BlockPlace &place, T *to);
 
+/// A block of float32 rounded to bfloat16 into `to` [rows, columns], which holds bfloat16 or float32.
+void roundBlock(const float *tensor, const BlockPlace &place, BFloat16 *to);
+void roundBlock(const float *tensor, const BlockPlace &place, float *to);
+
 /// Rounds `block` (rows `stride` apart) to `type` and stores it.
 template <typename T>
 void storeBlock(const T *block, int64_t stride, DType type, void *tensor, const BlockPlace &place);

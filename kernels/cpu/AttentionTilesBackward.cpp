@@ -42,7 +42,7 @@ public:
                  [&](int64_t tile) { return onePass ? 1 : keyWork(keyBlock(tile % keyBlocks())); }),
         queryLanes(shape.batch * shape.heads * queryTiles.count,
                    [&](int64_t tile) { return queryTiles.work(shape, tile % queryTiles.count); }),
-        laneBytes(LaneScratch(*this, nullptr).bytes) {
+        laneBytes(LaneScratch(*this, nullptr, nullptr).bytes) {
     Scratch scratch(nullptr);
     scratch.take<float>(shape.batch * shape.heads * shape.queries);
     dotBytes = scratch.bytes();
@@ -80,6 +80,13 @@ private:
   /// From this many groups on, a tile per group keeps the threads of a rank busy.
   static constexpr int64_t kOnePassTiles = 8;
 
+  /// On the stack: what a block of queries and one of keys have between them, whatever the size of a head.
+  struct BlockScratch {
+    alignas(64) BFloat16 weights[kTileKeys * kQueries], gradients[kTileKeys * kQueries];
+    alignas(64) BFloat16 gradientsRight[2 * kKeyDepthStrip];
+    alignas(64) float scores[2 * kScoreStrip], weightGradients[2 * kScoreStrip];
+  };
+
   struct LaneScratch {
     BFloat16 *keyLeft, *keyTransposed, *valueLeft;
     BFloat16 *query, *queryTransposed, *outputGradient, *outputGradientTransposed;
@@ -87,7 +94,7 @@ private:
     float *scores, *weightGradients, *keyGradient, *valueGradient, *queryGradient;
     float *logSumExp, *dot, *rows, *otherRows;
     int64_t bytes;
-    LaneScratch(const TileAttentionBackward &owner, void *base) {
+    LaneScratch(const TileAttentionBackward &owner, void *base, BlockScratch *block) {
       const int64_t depth = owner.depth * kTileDepth, width = owner.width * kTileDepth;
       Scratch scratch(base);
       keyLeft = scratch.take<BFloat16>(kTileKeys * depth);
@@ -97,11 +104,10 @@ private:
       queryTransposed = scratch.take<BFloat16>(kQueries * depth);
       outputGradient = scratch.take<BFloat16>(kQueries * width);
       outputGradientTransposed = scratch.take<BFloat16>(kQueries * width);
-      weights = scratch.take<BFloat16>(kTileKeys * kQueries);
-      gradients = scratch.take<BFloat16>(kTileKeys * kQueries);
-      gradientsRight = scratch.take<BFloat16>(2 * kKeyDepthStrip);
-      scores = scratch.take<float>(2 * kScoreStrip);
-      weightGradients = scratch.take<float>(2 * kScoreStrip);
+      if (block) {
+        weights = block->weights, gradients = block->gradients, gradientsRight = block->gradientsRight;
+        scores = block->scores, weightGradients = block->weightGradients;
+      }
       keyGradient = scratch.take<float>(kTileKeys * depth);
       valueGradient = scratch.take<float>(kTileKeys * width);
       queryGradient = scratch.take<float>(owner.onePass ? owner.shape.headsPerGroup() * owner.headStrips() *
@@ -143,7 +149,9 @@ private:
                      const Body &body) const {
     threads.forEachTile(lanes.count(), [&](int64_t lane, int) {
       const TilesInUse inUse;
-      LaneScratch scratch(*this, static_cast<char *>(arguments.workspace) + dotBytes + lane * laneBytes);
+      BlockScratch block;
+      LaneScratch scratch(*this, static_cast<char *>(arguments.workspace) + dotBytes + lane * laneBytes,
+                          &block);
       for (int64_t tile = lanes.first(lane); tile < lanes.first(lane + 1); ++tile)
         body(tile, scratch);
     });

@@ -120,4 +120,13 @@ absl::Status useInstructionSet(InstructionSet set) {
   return absl::OkStatus();
 }
 
+absl::StatusOr<InstructionSet> useBestInstructionSet() {
+  const std::vector<InstructionSet> sets = supportedInstructionSets();
+  if (sets.empty())
+    return absl::FailedPreconditionError("this machine has no instruction set that the CPU kernels know");
+  if (absl::Status status = useInstructionSet(sets.back()); !status.ok())
+    return status;
+  return sets.back();
+}
+
 } // namespace weft::cpu

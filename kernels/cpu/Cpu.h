@@ -22,6 +22,8 @@ std::vector<InstructionSet> supportedInstructionSets();
 /// Sets the instruction set of this process for our kernels and oneDNN alike. The first call decides; a later
 /// call that asks for another set fails, as does one that this machine cannot run.
 absl::Status useInstructionSet(InstructionSet set);
+/// The highest that this machine runs, for programs that are compiled and run in this process.
+absl::StatusOr<InstructionSet> useBestInstructionSet();
 
 /// True when the CPU has a kernel of this name at all.
 bool hasKernel(const KernelCall &call);

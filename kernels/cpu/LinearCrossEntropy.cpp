@@ -103,7 +103,9 @@ private:
     Lane(const LinearCrossEntropy &kernel, void *base) {
       const LinearCrossEntropyShape &shape = kernel.shape;
       Scratch scratch(base);
-      w = scratch.take<Operand>(bufferElements<Operand>(shape.weight, shape.vocabularyTile, shape.hidden));
+      w = scratch.take<Operand>(
+          shape.roundsWeight ? shape.vocabularyTile * shape.hidden
+                             : bufferElements<Operand>(shape.weight, shape.vocabularyTile, shape.hidden));
       logits = scratch.take<T>(kernel.writesGradients() ? 0 : shape.rowBlock * shape.vocabularyTile);
       bytes = scratch.bytes();
     }
@@ -151,9 +153,13 @@ private:
   /// Rows of w from `tile`, columns [column, column + columns).
   Block<Operand> weightTile(const LossTensors &tensors, int64_t tile, int64_t column, int64_t columns,
                             const Lane &lane) const {
-    const int64_t offset = tile * shape.vocabularyTile * shape.hidden + column;
-    return loadBlock(shape.weight, tensors.w, {offset, columnsOf(tensors, tile), columns, shape.hidden},
-                     lane.w);
+    const BlockPlace place = {tile * shape.vocabularyTile * shape.hidden + column, columnsOf(tensors, tile),
+                              columns, shape.hidden};
+    if (!shape.roundsWeight)
+      return loadBlock(shape.weight, tensors.w, place, lane.w);
+    if constexpr (!std::is_same_v<Operand, double>)
+      roundBlock(static_cast<const float *>(tensors.w), place, lane.w);
+    return {lane.w, columns};
   }
 
   LogitTile<T> computeLogits(const LossTensors &tensors, const Rows &rows, int64_t tile, const Shared &shared,
@@ -268,7 +274,7 @@ KernelOrError create(LossDirection direction, const absl::StatusOr<LinearCrossEn
     return shape.status();
   if (shape->wide)
     return std::make_unique<LinearCrossEntropy<double>>(direction, *shape);
-  const bool isBFloat16 = shape->input == DType::BF16 && shape->weight == DType::BF16;
+  const bool isBFloat16 = shape->multipliesBFloat16();
   if (isBFloat16 && multipliesByTiles())
     return createLinearCrossEntropyTiles(direction, *shape);
   if (isBFloat16 && multipliesBFloat16())

@@ -56,6 +56,21 @@ absl::Status readPartOf(const KernelCall &call, LinearCrossEntropyShape &shape) 
   return absl::OkStatus();
 }
 
+/// Reads `weight_type`: what w is rounded to.
+absl::Status readWeightType(const KernelCall &call, LinearCrossEntropyShape &shape) {
+  if (!call.has("weight_type"))
+    return absl::OkStatus();
+  absl::StatusOr<int64_t> type = call.integer("weight_type");
+  if (!type.ok())
+    return type.status();
+  if (*type != static_cast<int64_t>(DType::BF16) || shape.input != DType::BF16 || shape.weight != DType::F32)
+    return invalid(call, absl::StrCat("attribute 'weight_type' is ", *type,
+                                      ", but only a float32 w is rounded, to ",
+                                      static_cast<int64_t>(DType::BF16), " (bf16), where x is bf16"));
+  shape.roundsWeight = true;
+  return absl::OkStatus();
+}
+
 /// Checks tensors of one call; the first fault is kept.
 class Checker {
 public:
@@ -88,6 +103,7 @@ public:
     shape.input = x.dtype, shape.weight = w.dtype;
     data("x", x, x.shape);
     data("w", w, w.shape);
+    status.Update(readWeightType(call, shape));
     return status.ok();
   }
 

@@ -30,6 +30,7 @@ struct LinearCrossEntropyShape {
   double softcap = 0; ///< 0: none
   bool wide = false;  ///< everything is f64, and computed so
   DType input = DType::F32, weight = DType::F32;
+  bool roundsWeight = false;     ///< w is float32, and rounded to bfloat16, as x is, before it is multiplied
   DType statistics = DType::F32; ///< of losses, lse and their gradients: f32, or f64 in a wide call
   DType inputGradient = DType::F32, weightGradient = DType::F32;
 
@@ -42,6 +43,8 @@ struct LinearCrossEntropyShape {
 
   /// True when w may be a part of the vocabulary: a target that it does not have belongs to another part.
   bool isPart() const { return partOf > 0; }
+  /// True when products are of bfloat16.
+  bool multipliesBFloat16() const { return input == DType::BF16 && (weight == DType::BF16 || roundsWeight); }
   /// What label smoothing is shared by.
   int64_t smoothedWords() const { return isPart() ? partOf : vocabulary; }
 

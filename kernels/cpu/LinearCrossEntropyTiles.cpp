@@ -72,6 +72,7 @@ private:
   struct Scratches {
     BFloat16 *xColumns;       ///< x^T, right: the logits' rows are its columns
     BFloat16 *xDepth;         ///< x, right: the rows are the depth
+    BFloat16 *wRounded;       ///< words of a group as they lie, where w is float32
     BFloat16 *w;              ///< words of a group, left
     BFloat16 *wDepth;         ///< w^T, left: the words of a group are the depth
     BFloat16 *gradientsLeft;  ///< words of a group x rows
@@ -90,6 +91,7 @@ private:
       Scratch scratch(base);
       xColumns = scratch.take<BFloat16>(x);
       xDepth = scratch.take<BFloat16>(gradients ? x : 0);
+      wRounded = scratch.take<BFloat16>(shape.roundsWeight ? words * shape.hidden : 0);
       w = scratch.take<BFloat16>(words * kernel.paddedHidden);
       wDepth = scratch.take<BFloat16>(gradients ? words * kernel.paddedHidden : 0);
       gradientsLeft = scratch.take<BFloat16>(gradients ? words * kernel.paddedRows : 0);
@@ -137,8 +139,11 @@ private:
   const BFloat16 *rowsOfX(const Launch &launch, int64_t row) const {
     return static_cast<const BFloat16 *>(launch.tensors.x) + row * shape.hidden;
   }
-  const BFloat16 *rowsOfW(const Launch &launch, int64_t word) const {
-    return static_cast<const BFloat16 *>(launch.tensors.w) + word * shape.hidden;
+  /// From a word of the group on.
+  const BFloat16 *rowsOfW(const Launch &launch, const Group &group, int64_t word) const {
+    return shape.roundsWeight
+               ? launch.scratch.wRounded + word * shape.hidden
+               : static_cast<const BFloat16 *>(launch.tensors.w) + (group.firstWord + word) * shape.hidden;
   }
 
   void packRows(const Launch &launch, const Rows &rows) const {
@@ -159,17 +164,29 @@ private:
     });
   }
 
+  void roundWords(const Launch &launch, const Group &group) const {
+    launch.threads.forEachTile(tileCount(group.words), [&](int64_t part, int) {
+      const int64_t word = part * kTileDepth;
+      roundBlock(static_cast<const float *>(launch.tensors.w),
+                 {(group.firstWord + word) * shape.hidden, std::min(kTileDepth, group.words - word),
+                  shape.hidden, shape.hidden},
+                 launch.scratch.wRounded + word * shape.hidden);
+    });
+  }
+
   void packWords(const Launch &launch, const Group &group, bool alsoAsDepth) const {
+    if (shape.roundsWeight)
+      roundWords(launch, group);
     const int64_t wordParts = tileCount(group.words), columnParts = alsoAsDepth ? hiddenTiles : 0;
     launch.threads.forEachTile(wordParts + columnParts, [&](int64_t part, int) {
       if (part < wordParts) {
         const int64_t word = part * kTileDepth;
-        packLeft({rowsOfW(launch, group.firstWord + word), shape.hidden,
-                  std::min(kTileDepth, group.words - word), shape.hidden},
+        packLeft({rowsOfW(launch, group, word), shape.hidden, std::min(kTileDepth, group.words - word),
+                  shape.hidden},
                  launch.scratch.w + word * paddedHidden);
       } else {
         const int64_t column = (part - wordParts) * kTileDepth;
-        packLeftTransposed({rowsOfW(launch, group.firstWord) + column, shape.hidden, group.words,
+        packLeftTransposed({rowsOfW(launch, group, 0) + column, shape.hidden, group.words,
                             std::min(kTileDepth, shape.hidden - column)},
                            launch.scratch.wDepth + column * tilePadded(group.words));
       }

@@ -38,10 +38,11 @@ public:
 
   LogicalResult run() {
     moveStoresToEnd();
+    castGatheredRows();
     llvm::DenseSet<Operation *> before; // collectives
     for (auto launch : block.getOps<sched::LaunchOp>())
       before.insert(launch);
-    mergeLossHeads(block);
+    launchLossHeads(block);
     for (auto launch : block.getOps<sched::LaunchOp>())
       if (!before.contains(launch))
         ++counts[launch.getKernel().str()].first;
@@ -63,6 +64,22 @@ private:
         stores.push_back(&op);
     for (Operation *store : stores)
       store->moveBefore(&block, block.end());
+  }
+
+  /// Rows of a table that was cast are rows of the table, which are cast: fewer of them.
+  void castGatheredRows() {
+    for (auto gather : llvm::make_early_inc_range(block.getOps<nn::GatherOp>())) {
+      auto cast = gather.getTable().getDefiningOp<nn::CastOp>();
+      if (!cast)
+        continue;
+      OpBuilder builder(gather);
+      nn::ValueBuilder b(builder, gather.getLoc());
+      auto type = nn::tensorType(gather.getResult()), table = nn::tensorType(cast.getOperand());
+      auto rows = nn::GatherOp::create(builder, gather.getLoc(), type.clone(table.getElementType()),
+                                       cast.getOperand(), gather.getIndices());
+      gather.replaceAllUsesWith(b.cast(rows, type.getElementType()));
+      gather.erase();
+    }
   }
 
   /// A decomposition may hold composites itself; the walk restarts at the first op that it added.

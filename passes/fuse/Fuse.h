@@ -37,8 +37,9 @@ std::string reasonNoRows(llvm::ArrayRef<int64_t> shape);
 void groupElementwise(mlir::Block &block, bool regions, ApartCounts &apart);
 
 /// Replaces each linear_cross_entropy_backward whose cotangents do not depend on its forward by one launch
-/// that computes both.
-void mergeLossHeads(mlir::Block &block);
+/// that computes both. Heads whose weight is rounded to bfloat16 for them alone become launches that round
+/// it.
+void launchLossHeads(mlir::Block &block);
 } // namespace weft
 
 #endif // WEFT_PASSES_FUSE_FUSE_H

@@ -10,6 +10,7 @@
 #include "dialects/nn/NnDialect.h"
 #include "dialects/sched/SchedDialect.h"
 #include "dialects/sched/Views.h"
+#include "passes/analysis/KernelCache.h"
 #include "passes/analysis/KernelCalls.h"
 #include "passes/fuse/Fuse.h"
 
@@ -34,13 +35,14 @@ int64_t bytesOf(Value value) { return toTensorType(nn::tensorType(value)).bytes(
 
 class Rematerializer {
 public:
-  explicit Rematerializer(Block &block) : block(block) {
+  Rematerializer(Block &block, KernelCache &kernels) : block(block), kernels(kernels) {
     for (Operation &op : block)
       places[&op] = count++;
   }
 
-  Rematerialized run() {
-    measure();
+  FailureOr<Rematerialized> run() {
+    if (failed(measure()))
+      return failure();
     Rematerialized result;
     Peak peak = findPeak();
     const int64_t before = peak.bytes;
@@ -80,19 +82,27 @@ private:
     return last;
   }
 
-  /// Bytes of results that live at each place.
-  void measure() {
+  /// Bytes of results and workspaces that live at each place.
+  LogicalResult measure() {
     live.assign(static_cast<size_t>(count) + 1, 0);
-    for (auto launch : block.getOps<sched::LaunchOp>())
+    for (auto launch : block.getOps<sched::LaunchOp>()) {
+      const Kernel *kernel = kernels.lookup(launch);
+      if (!kernel)
+        return failure();
+      const auto place = static_cast<size_t>(places.lookup(launch));
+      live[place] += kernel->workspaceBytes();
+      live[place + 1] -= kernel->workspaceBytes();
       for (Value result : launch.getResults()) {
-        live[static_cast<size_t>(places.lookup(launch))] += bytesOf(result);
+        live[place] += bytesOf(result);
         live[static_cast<size_t>(lastRead(result)) + 1] -= bytesOf(result);
       }
+    }
     for (size_t place = 1; place < live.size(); ++place)
       live[place] += live[place - 1];
+    return success();
   }
 
-  /// The first place where the most bytes of results live at once.
+  /// The first place where the most bytes live at once.
   Peak findPeak() const {
     const auto most = std::max_element(live.begin(), live.end());
     return {most - live.begin(), *most};
@@ -157,6 +167,7 @@ private:
   }
 
   Block &block;
+  KernelCache &kernels;
   llvm::DenseMap<Operation *, int64_t> places;
   std::vector<int64_t> live;
   int64_t count = 0;
@@ -167,11 +178,17 @@ public:
   using RematerializeBase::RematerializeBase;
   void runOnOperation() override {
     Rematerialized all;
-    getOperation().walk([&](sched::ActionOp action) {
-      const Rematerialized one = Rematerializer(action.getBody().front()).run();
-      all.launches += one.launches;
-      all.bytes = std::max(all.bytes, one.bytes);
+    KernelCache kernels;
+    auto walked = getOperation().walk([&](sched::ActionOp action) {
+      FailureOr<Rematerialized> one = Rematerializer(action.getBody().front(), kernels).run();
+      if (failed(one))
+        return WalkResult::interrupt();
+      all.launches += one->launches;
+      all.bytes = std::max(all.bytes, one->bytes);
+      return WalkResult::advance();
     });
+    if (walked.wasInterrupted())
+      return signalPassFailure();
     if (all.launches == 0)
       return;
     Builder builder(&getContext());

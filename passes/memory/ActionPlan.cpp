@@ -10,7 +10,6 @@
 #include "dialects/nn/NnDialect.h"
 #include "dialects/sched/Views.h"
 #include "kernels/collective/Collective.h"
-#include "kernels/cpu/Cpu.h"
 #include "passes/analysis/KernelCalls.h"
 
 using namespace mlir;
@@ -286,21 +285,6 @@ void ActionPlan::setPlaces(ArrayRef<int64_t> offsets, StringRef baseName) {
   builder.setInsertionPointToEnd(&block);
   for (auto [store, home] : copies)
     sched::CopyOp::create(builder, store->getLoc(), storedValue(store), placeOf(home));
-}
-
-const Kernel *KernelCache::lookup(sched::LaunchOp launch) {
-  auto [found, inserted] = kernels.try_emplace(identityOf(launch));
-  if (!inserted)
-    return found->second.get();
-  KernelCall call = kernelCallOf(launch);
-  absl::StatusOr<std::unique_ptr<Kernel>> kernel =
-      isRankKernel(call.name) ? createRankKernel(call, nullptr) : cpu::createKernel(call);
-  if (!kernel.ok()) {
-    launch.emitOpError() << "cannot run on the CPU: " << std::string(kernel.status().message());
-    return nullptr;
-  }
-  found->second = *std::move(kernel);
-  return found->second.get();
 }
 
 } // namespace weft

@@ -3,7 +3,7 @@
 #define WEFT_PASSES_MEMORY_ACTIONPLAN_H
 
 #include "dialects/sched/SchedDialect.h"
-#include "kernels/common/Kernel.h"
+#include "passes/analysis/KernelCache.h"
 #include "passes/analysis/KernelCalls.h"
 #include "passes/memory/OffsetAssignment.h"
 
@@ -13,21 +13,10 @@
 #include "llvm/ADT/MapVector.h"
 
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 
 namespace weft {
-
-/// Kernels by their calls; each is created once.
-class KernelCache {
-public:
-  /// The kernel of a launch; null, with a diagnostic at the launch, when the device refuses the call.
-  const Kernel *lookup(sched::LaunchOp launch);
-
-private:
-  llvm::DenseMap<CallIdentity, std::unique_ptr<Kernel>> kernels;
-};
 
 /// What a load, store, read or write names: a place that is known, or a slot of the step's region, whose
 /// place follows from its life in all actions. Neither, for a buffer that lives in its action alone.

@@ -131,7 +131,7 @@ constexpr OrderKey kOrders[] = {
 
 /// What the search from one of kOrders looks at, rows and buffers in them: what bounds its time, and is the
 /// same on every machine.
-constexpr int64_t kWork = 3'000'000;
+constexpr int64_t kWork = 10'000'000;
 
 /// A local search over orders, from `best` on. A buffer that reaches the peak is tried earlier, or one that
 /// lives with it anywhere. What is no worse is kept, so the search leaves plateaus: of equal peaks, the less

@@ -21,7 +21,7 @@ ARROWS = {
     "runtime": ["kernels"],
     "dialects": [],
     "passes": ["dialects"],
-    "passes/analysis": ["kernels/common"],
+    "passes/analysis": ["kernels/collective", "kernels/common", "kernels/cpu"],
     "passes/fuse": ["kernels"],
     "passes/memory": ["kernels"],
     "passes/pipeline/schedules": ["runtime/support"],

@@ -194,12 +194,12 @@ int runCheckpointTrials(const Options &options) {
     std::fprintf(stderr, "checkpoint: --sabotage takes element, not %s\n", options.sabotage.c_str());
     return 2;
   }
-  std::vector<cpu::InstructionSet> sets = cpu::supportedInstructionSets();
-  if (sets.empty() || !cpu::useInstructionSet(sets.back()).ok()) {
-    std::fprintf(stderr, "checkpoint: this machine has no instruction set that the CPU kernels know\n");
+  absl::StatusOr<cpu::InstructionSet> set = cpu::useBestInstructionSet();
+  if (!set.ok()) {
+    std::fprintf(stderr, "checkpoint: %s\n", std::string(set.status().message()).c_str());
     return 1;
   }
-  CheckpointTrial trial(options, std::string(cpu::name(sets.back())));
+  CheckpointTrial trial(options, std::string(cpu::name(*set)));
   Deadline deadline(options.minutes);
   for (int64_t index = 0; index < options.count && !deadline.passed(); ++index)
     trial.run(options.seed + static_cast<uint64_t>(index));

@@ -227,9 +227,9 @@ int runMeshTrials(const Options &options) {
                  options.sabotage.c_str());
     return 2;
   }
-  std::vector<cpu::InstructionSet> sets = cpu::supportedInstructionSets();
-  if (sets.empty() || !cpu::useInstructionSet(sets.back()).ok()) {
-    std::fprintf(stderr, "mesh: this machine has no instruction set that the CPU kernels know\n");
+  absl::StatusOr<cpu::InstructionSet> set = cpu::useBestInstructionSet();
+  if (!set.ok()) {
+    std::fprintf(stderr, "mesh: %s\n", std::string(set.status().message()).c_str());
     return 1;
   }
   MeshTrial trial(options);

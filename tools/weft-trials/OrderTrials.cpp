@@ -196,9 +196,9 @@ int runOrderTrials(const Options &options) {
                  options.sabotage.c_str());
     return 2;
   }
-  std::vector<cpu::InstructionSet> sets = cpu::supportedInstructionSets();
-  if (sets.empty() || !cpu::useInstructionSet(sets.back()).ok()) {
-    std::fprintf(stderr, "order: this machine has no instruction set that the CPU kernels know\n");
+  absl::StatusOr<cpu::InstructionSet> set = cpu::useBestInstructionSet();
+  if (!set.ok()) {
+    std::fprintf(stderr, "order: %s\n", std::string(set.status().message()).c_str());
     return 1;
   }
   OrderTrial trial(options);

@@ -246,6 +246,35 @@ TEST_P(LinearCrossEntropy, ForwardAndBackwardTogetherHaveTheBitsOfTheTwo) {
     EXPECT_EQ((*both)[3 + i].bytes(), (*backward)[i].bytes()) << "gradient " << i;
 }
 
+TEST_P(LinearCrossEntropy, RoundsAFloat32WeightAsACastWould) {
+  const LossCase &c = GetParam();
+  if (c.type != DType::BF16)
+    GTEST_SKIP() << "only a head of bfloat16 rounds its weight";
+  std::vector<Tensor> operands = operandsOf(c, 4);
+  const Tensor weight = randomTensor({DType::F32, c.w().shape}, 5, c.spread);
+  operands[3] = Tensor(c.w(), weight.values());
+  auto forward = runKernel(c.call("linear_cross_entropy"), forwardOperands(operands));
+  ASSERT_TRUE(forward.ok()) << forward.status();
+  auto expectSame = [&](const char *kernel, std::vector<Tensor> list, size_t place) {
+    KernelCall call = c.call(kernel);
+    auto cast = runKernel(call, list);
+    list[place] = copyOf(weight);
+    call.operands[place].dtype = DType::F32;
+    call.setInteger("weight_type", static_cast<int64_t>(DType::BF16));
+    auto rounded = runKernel(call, list);
+    ASSERT_TRUE(cast.ok() && rounded.ok()) << cast.status() << rounded.status();
+    for (size_t i = 0; i < cast->size(); ++i)
+      EXPECT_EQ((*cast)[i].bytes(), (*rounded)[i].bytes()) << kernel << ", result " << i;
+  };
+  std::vector<Tensor> backward;
+  for (const Tensor &operand : operands)
+    backward.push_back(copyOf(operand));
+  expectSame("linear_cross_entropy", forwardOperands(operands), 1);
+  expectSame("linear_cross_entropy_forward_backward", std::move(operands), 3);
+  backward.push_back(copyOf((*forward)[2]));
+  expectSame("linear_cross_entropy_backward", std::move(backward), 3);
+}
+
 TEST_P(LinearCrossEntropyThreads, GiveTheSameBitsInAnyNumber) {
   const LossCase &c = GetParam();
   std::vector<Tensor> operands = operandsOf(c, 3);
@@ -502,6 +531,9 @@ TEST(LinearCrossEntropyRefuses, WhatDoesNotFitTheSignature) {
          [](KernelCall &c) { c.setNumber("softcap", std::nan("")); });
   expect(forward, "attribute 'ignore_index' must be one integer",
          [](KernelCall &c) { c.setIntegers("ignore_index", {1, 2}); });
+  expect(forward,
+         "attribute 'weight_type' is 3, but only a float32 w is rounded, to 3 (bf16), where x is bf16",
+         [](KernelCall &c) { c.setInteger("weight_type", static_cast<int64_t>(DType::BF16)); });
   expect(forward, "2 operands and 3 results were given, but the signature has 3 and 3",
          [](KernelCall &c) { c.operands.pop_back(); });
   expect(backward, "6 operands and 1 results were given, but the signature has 6 and 2",
