@@ -19,8 +19,13 @@ double secondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// The least seconds that a call took, repeated for about `seconds`, and twice at least.
-absl::StatusOr<double> fastestRun(Device &device, const KernelCall &call, double seconds) {
+/// Seconds of a call.
+struct CallSeconds {
+  double least, average;
+};
+
+/// Of a call that is repeated for about `seconds`, and twice at least.
+absl::StatusOr<CallSeconds> measureCall(Device &device, const KernelCall &call, double seconds) {
   absl::StatusOr<std::unique_ptr<Kernel>> kernel = device.createKernel(call, nullptr);
   if (!kernel.ok())
     return kernel.status();
@@ -54,7 +59,7 @@ absl::StatusOr<double> fastestRun(Device &device, const KernelCall &call, double
   if (!stream.ok())
     return stream.status();
   const KernelArguments arguments = {operands, results, memory.back()->data()};
-  double least = std::numeric_limits<double>::infinity();
+  double least = std::numeric_limits<double>::infinity(), all = 0;
   int64_t runs = 0;
   const auto start = std::chrono::steady_clock::now();
   do {
@@ -62,30 +67,35 @@ absl::StatusOr<double> fastestRun(Device &device, const KernelCall &call, double
     (*stream)->launch(**kernel, arguments);
     if (absl::Status status = (*stream)->synchronize(); !status.ok())
       return status;
-    least = std::min(least, secondsSince(begin));
+    const double one = secondsSince(begin);
+    least = std::min(least, one);
+    all += one;
   } while (++runs < 2 || secondsSince(start) < seconds);
-  return std::max(least, 1e-9);
+  return CallSeconds{std::max(least, 1e-9), std::max(all / static_cast<double>(runs), 1e-9)};
 }
 
 } // namespace
 
-absl::StatusOr<double> measureProductFlops(Device &device, DType type, int64_t size, double seconds) {
+absl::StatusOr<ProductRate> measureProductRate(Device &device, DType type, int64_t size, double seconds) {
   KernelCall call;
   call.name = "einsum";
   call.operands = {{type, {size, size}}, {type, {size, size}}};
   call.results = {{DType::F32, {size, size}}};
   call.setText("equation", "mk,kn->mn");
-  absl::StatusOr<double> least = fastestRun(device, call, seconds);
-  if (!least.ok())
-    return least.status();
-  return 2.0 * static_cast<double>(size) * static_cast<double>(size) * static_cast<double>(size) / *least;
+  absl::StatusOr<CallSeconds> measured = measureCall(device, call, seconds);
+  if (!measured.ok())
+    return measured.status();
+  const double operations =
+      2.0 * static_cast<double>(size) * static_cast<double>(size) * static_cast<double>(size);
+  return ProductRate{operations / measured->least, operations / measured->average};
 }
 
 absl::StatusOr<double> measurePeakFlops(Device &device, PrecisionRecipe recipe) {
   const DType type = recipe == PrecisionRecipe::Fp32   ? DType::F32
                      : recipe == PrecisionRecipe::Bf16 ? DType::BF16
                                                        : DType::F16;
-  return measureProductFlops(device, type, kSize, kMeasureSeconds);
+  absl::StatusOr<ProductRate> rate = measureProductRate(device, type, kSize, kMeasureSeconds);
+  return rate.ok() ? absl::StatusOr<double>(rate->best) : rate.status();
 }
 
 absl::StatusOr<double> measureMemoryBandwidth(Device &device) {
@@ -93,10 +103,10 @@ absl::StatusOr<double> measureMemoryBandwidth(Device &device) {
   call.name = "copy";
   call.operands = {{DType::F32, {kCopiedElements}}};
   call.results = call.operands;
-  absl::StatusOr<double> least = fastestRun(device, call, kMeasureSeconds);
-  if (!least.ok())
-    return least.status();
-  return 2.0 * static_cast<double>(call.operands.front().bytes()) / *least;
+  absl::StatusOr<CallSeconds> measured = measureCall(device, call, kMeasureSeconds);
+  if (!measured.ok())
+    return measured.status();
+  return 2.0 * static_cast<double>(call.operands.front().bytes()) / measured->least;
 }
 
 } // namespace weft

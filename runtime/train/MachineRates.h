@@ -22,11 +22,16 @@ struct MachineRates {
   double flopsIn(DType type) const { return type == DType::F32 ? float32Flops : flops; }
 };
 
-/// The best rate, in operations per second, of a size^3 product of operands of `type`, over about `seconds`,
-/// and of at least two.
-absl::StatusOr<double> measureProductFlops(Device &device, DType type, int64_t size, double seconds);
+/// Operations of products in a second.
+struct ProductRate {
+  double best = 0;      ///< of one product
+  double sustained = 0; ///< of all, one behind the other: processors slow down where vectors are wide
+};
 
-/// That of a 384^3 product in the type of the recipe's products, over about a quarter of a second.
+/// Of size^3 products of operands of `type`, for about `seconds`, and of at least two.
+absl::StatusOr<ProductRate> measureProductRate(Device &device, DType type, int64_t size, double seconds);
+
+/// The best one of a 384^3 product in the type of the recipe's products, over about a quarter of a second.
 absl::StatusOr<double> measurePeakFlops(Device &device, PrecisionRecipe recipe);
 
 /// Bytes read and written in a second while 64 MiB are copied, over about a quarter of a second.

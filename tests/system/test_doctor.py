@@ -27,6 +27,7 @@ class Doctor(SystemTest):
         report = json.loads(self.passes("weft", "doctor", "--measure", "--json"))
         products = {row["name"]: row["value"] for row in report["findings"] if row["section"] == "products"}
         self.assertEqual(products.pop("threads"), str(len(os.sched_getaffinity(0))))
+        self.assertRegex(products.pop("memory, read and written"), r"^[1-9][0-9]*\.[0-9] GB/s$")
         self.assertEqual(set(products), {f"{type} {size}^3" for type in ("float32", "bfloat16") for size in (384, 1024, 2048)})
         for name, value in products.items():
             self.assertRegex(value, r"^[1-9][0-9]*\.[0-9] GFLOP/s$", name)

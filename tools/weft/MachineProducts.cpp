@@ -1,7 +1,8 @@
 //===- MachineProducts.cpp - How fast this machine multiplies matrices ----===//
 //
 // What a step of training can reach at most: the rate of the products that it consists of, at sizes where
-// nothing else counts. A type in which this machine is no faster than in float32 saves memory, not time.
+// nothing else counts, for as long as a step takes; and that of memory, which its other passes wait for. A
+// type in which this machine is no faster than in float32 saves memory, not time.
 //
 //===----------------------------------------------------------------------===//
 #include "tools/weft/MachineReport.h"
@@ -45,13 +46,17 @@ std::vector<Finding> measureProducts() {
   for (const auto &[type, typeName] : kTypes)
     for (int64_t size : kSizes) {
       const std::string name = absl::StrCat(typeName, " ", size, "^3");
-      absl::StatusOr<double> flops = measureProductFlops(**device, type, size, kSeconds);
-      if (flops.ok())
-        findings.push_back(
-            {"products", name, absl::StrFormat("%.1f GFLOP/s", *flops * 1e-9), Presence::Found, "", ""});
-      else
-        findings.push_back(notMeasured(name, flops.status()));
+      absl::StatusOr<ProductRate> rate = measureProductRate(**device, type, size, kSeconds);
+      findings.push_back(rate.ok() ? Finding{"products", name,
+                                             absl::StrFormat("%.1f GFLOP/s", rate->sustained * 1e-9),
+                                             Presence::Found, "", ""}
+                                   : notMeasured(name, rate.status()));
     }
+  absl::StatusOr<double> bytes = measureMemoryBandwidth(**device);
+  findings.push_back(bytes.ok()
+                         ? Finding{"products", "memory, read and written",
+                                   absl::StrFormat("%.1f GB/s", *bytes * 1e-9), Presence::Found, "", ""}
+                         : notMeasured("memory, read and written", bytes.status()));
   return findings;
 }
 
