@@ -18,8 +18,9 @@ namespace weft {
 namespace {
 /// Rows that are shorter than a vector would mostly be masks: blocks of many rows serve them better.
 bool paysOff(const ElementwiseProgram &program, const KernelWalk &walk, int lanes) {
-  const int64_t least = program.hasReductions() ? kReductionLanes : lanes;
-  return !program.instructions.empty() && (walk.isLine() || walk.sizes.back() >= least);
+  if (program.hasReductions())
+    return program.shape.back() >= kReductionLanes;
+  return !program.instructions.empty() && (walk.isLine() || walk.sizes.back() >= lanes);
 }
 } // namespace
 

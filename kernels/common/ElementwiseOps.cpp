@@ -125,9 +125,15 @@ absl::Status readShape(const KernelCall &call, ElementwiseProgram &program) {
   if (!shape.ok())
     return shape.status();
   program.shape = *shape;
-  for (int64_t size : program.shape)
+  constexpr int64_t kMostElements = int64_t{1} << 48;
+  int64_t room = kMostElements; // no size may be too large, whatever a size of 0 makes of their product
+  for (int64_t size : program.shape) {
     if (size < 0)
       return invalid("attribute 'shape' holds the negative size ", size);
+    room /= std::max<int64_t>(size, 1);
+    if (room == 0)
+      return invalid("attribute 'shape' has more than 2^48 elements");
+  }
   return absl::OkStatus();
 }
 
@@ -252,6 +258,20 @@ absl::Status readInstructions(const KernelCall &call, ElementwiseProgram &progra
   return checkRows(program);
 }
 
+/// Rows that lie nowhere, of operands that are repeated along them, are bounded by no memory.
+absl::Status checkRowLength(const ElementwiseProgram &program) {
+  constexpr int64_t kMostRepeated = int64_t{1} << 32;
+  if (!program.hasReductions() || program.shape.back() <= kMostRepeated)
+    return absl::OkStatus();
+  const bool isRead = std::any_of(program.operandStrides.begin(), program.operandStrides.end(),
+                                  [](const std::vector<int64_t> &strides) { return strides.back() != 0; });
+  const bool isWritten =
+      std::find(program.outputIsRow.begin(), program.outputIsRow.end(), false) != program.outputIsRow.end();
+  if (isRead || isWritten)
+    return absl::OkStatus();
+  return invalid("rows of ", program.shape.back(), " elements, none of which lies in memory");
+}
+
 absl::Status readOutputs(const KernelCall &call, ElementwiseProgram &program) {
   auto outputs = call.integers("outputs");
   if (!outputs.ok())
@@ -277,7 +297,7 @@ absl::Status readOutputs(const KernelCall &call, ElementwiseProgram &program) {
     program.outputs.push_back(static_cast<int32_t>(output));
     program.outputIsRow.push_back(isRow);
   }
-  return absl::OkStatus();
+  return checkRowLength(program);
 }
 
 } // namespace

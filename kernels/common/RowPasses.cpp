@@ -69,14 +69,16 @@ RowPasses rowPassesOf(const ElementwiseProgram &program, const std::vector<bool>
       if (!needed[reg] || plan.isRepeated[reg])
         continue;
       if (isKept[static_cast<size_t>(index)]) {
-        now.kept.insert(now.kept.begin(), index);
+        now.kept.push_back(index);
         continue;
       }
-      now.instructions.insert(now.instructions.begin(), index);
+      now.instructions.push_back(index);
       for (int32_t source : instruction(index).sources)
         if (source >= 0)
           needed[static_cast<size_t>(source)] = true;
     }
+    std::reverse(now.kept.begin(), now.kept.end());
+    std::reverse(now.instructions.begin(), now.instructions.end());
     if (!keeps.empty())
       for (int32_t index : now.instructions)
         isKept[static_cast<size_t>(index)] = keeps[static_cast<size_t>(index)];

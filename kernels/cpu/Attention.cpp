@@ -24,8 +24,7 @@ template <typename T> class AttentionForward final : public Kernel {
 public:
   explicit AttentionForward(const AttentionShape &shape)
       : shape(shape), tiles(shape, kQueryTileLimits),
-        lanes(shape.batch * shape.heads * tiles.count,
-              [&](int64_t tile) { return tiles.work(shape, tile % tiles.count); }),
+        lanes(shape.batch * shape.heads, tiles.count, [&](int64_t tile) { return tiles.work(shape, tile); }),
         laneBytes(LaneScratch(shape, tiles, nullptr).bytes) {}
 
   int64_t workspaceBytes() const override { return lanes.count() * laneBytes; }

@@ -28,11 +28,10 @@ public:
       : shape(shape), types(types),
         onePass(shape.batch * shape.groups >= kOnePassTiles && types.query == kNativeType<T>),
         tiles(shape, kQueryTileLimits), dotLanes(shape.batch * shape.heads),
-        keyLanes(
-            shape.batch * shape.groups * (onePass ? 1 : keyBlocks(shape)),
-            [&](int64_t tile) { return onePass ? 1 : keyWork(keyBlock(shape, tile % keyBlocks(shape))); }),
-        queryLanes(shape.batch * shape.heads * tiles.count,
-                   [&](int64_t tile) { return tiles.work(shape, tile % tiles.count); }),
+        keyLanes(shape.batch * shape.groups, onePass ? 1 : keyBlocks(shape),
+                 [&](int64_t tile) { return onePass ? 1 : keyWork(keyBlock(shape, tile)); }),
+        queryLanes(shape.batch * shape.heads, tiles.count,
+                   [&](int64_t tile) { return tiles.work(shape, tile); }),
         laneBytes(LaneScratch(*this, nullptr).bytes) {
     Scratch scratch(nullptr);
     scratch.take<T>(shape.batch * shape.heads * shape.queries);

@@ -29,28 +29,47 @@ constexpr DType kNativeType = std::is_same_v<T, double>     ? DType::F64
 class Lanes {
 public:
   /// Tiles that take equally long.
-  explicit Lanes(int64_t tiles) : Lanes(tiles, [](int64_t) { return 1; }) {}
-  /// `work(tile)`, not negative, is how long a tile takes, in any unit.
-  template <typename Work> Lanes(int64_t tiles, const Work &work) : lanes(std::min(tiles, kMost)) {
-    double all = 0, before = 0;
-    for (int64_t tile = 0; tile < tiles; ++tile)
-      all += static_cast<double>(work(tile));
-    int64_t lane = 0;
-    for (int64_t tile = 0; tile < tiles; ++tile) {
-      // A tile belongs to the lane in whose share its middle lies.
-      const double own = static_cast<double>(work(tile)), middle = before + own / 2;
-      while (lane < lanes && middle * static_cast<double>(lanes) >= all * static_cast<double>(lane))
-        firstTile[lane++] = tile;
-      before += own;
+  explicit Lanes(int64_t tiles) : Lanes(tiles, 1, [](int64_t) { return 1; }) {}
+  /// Tiles in `repeats` equal series of `period`; `work(tile)`, not negative, is how long a tile of the first
+  /// series takes, in any unit. More than kMostWeighed of them count as equally long.
+  template <typename Work> Lanes(int64_t repeats, int64_t period, const Work &work) {
+    const int64_t tiles = repeats * period;
+    lanes = std::min(tiles, kMost);
+    firstTile[lanes] = tiles;
+    if (period > kMostWeighed) {
+      for (int64_t lane = 0; lane < lanes; ++lane)
+        firstTile[lane] = tiles / lanes * lane;
+      return;
     }
-    std::fill(firstTile + lane, firstTile + lanes + 1, tiles);
+    double series = 0;
+    for (int64_t tile = 0; tile < period; ++tile)
+      series += static_cast<double>(work(tile));
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      firstTile[lane] = firstOf(lane, repeats, period, series, work);
   }
   int64_t count() const { return lanes; }
   /// Lane `lane` works on tiles [first(lane), first(lane + 1)), in order.
   int64_t first(int64_t lane) const { return firstTile[lane]; }
 
 private:
-  static constexpr int64_t kMost = 32;
+  static constexpr int64_t kMost = 32, kMostWeighed = 1 << 20;
+
+  /// A tile belongs to the lane in whose share its middle lies.
+  template <typename Work>
+  int64_t firstOf(int64_t lane, int64_t repeats, int64_t period, double series, const Work &work) const {
+    const double share = series * static_cast<double>(repeats) / static_cast<double>(lanes);
+    const double begin = share * static_cast<double>(lane);
+    int64_t repeat = series > 0 ? std::min(static_cast<int64_t>(begin / series), repeats) : 0;
+    double before = series * static_cast<double>(repeat);
+    for (int64_t tile = 0; repeat < repeats && tile < period; ++tile) {
+      const double own = static_cast<double>(work(tile));
+      if (before + own / 2 >= begin)
+        return repeat * period + tile;
+      before += own;
+    }
+    return std::min(repeat + 1, repeats) * period;
+  }
+
   int64_t lanes;
   int64_t firstTile[kMost + 1];
 };

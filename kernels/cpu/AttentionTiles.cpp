@@ -26,8 +26,7 @@ class TileAttention final : public Kernel {
 public:
   explicit TileAttention(const AttentionShape &shape)
       : shape(shape), depth(tileCount(shape.depth)), width(tileCount(shape.width)), tiles(shape, kLimits),
-        lanes(shape.batch * shape.heads * tiles.count,
-              [&](int64_t tile) { return tiles.work(shape, tile % tiles.count); }),
+        lanes(shape.batch * shape.heads, tiles.count, [&](int64_t tile) { return tiles.work(shape, tile); }),
         laneBytes(LaneScratch(*this, nullptr).bytes) {}
 
   int64_t workspaceBytes() const override { return lanes.count() * laneBytes; }

@@ -38,10 +38,10 @@ public:
         depth(tileCount(shape.depth)), width(tileCount(shape.width)),
         queryTiles(shape, {.block = kTileQueries, .elements = 64 * 1024, .mostBlocks = kQueryPairs}),
         dotLanes(shape.batch * shape.heads),
-        keyLanes(shape.batch * shape.groups * (onePass ? 1 : keyBlocks()),
-                 [&](int64_t tile) { return onePass ? 1 : keyWork(keyBlock(tile % keyBlocks())); }),
-        queryLanes(shape.batch * shape.heads * queryTiles.count,
-                   [&](int64_t tile) { return queryTiles.work(shape, tile % queryTiles.count); }),
+        keyLanes(shape.batch * shape.groups, onePass ? 1 : keyBlocks(),
+                 [&](int64_t tile) { return onePass ? 1 : keyWork(keyBlock(tile)); }),
+        queryLanes(shape.batch * shape.heads, queryTiles.count,
+                   [&](int64_t tile) { return queryTiles.work(shape, tile); }),
         laneBytes(LaneScratch(*this, nullptr, nullptr).bytes) {
     Scratch scratch(nullptr);
     scratch.take<float>(shape.batch * shape.heads * shape.queries);
@@ -333,7 +333,8 @@ private:
     multiplyTiles(product);
     const TileMask mask(visible, queries.count, keys.count);
     const ScoreTiles block = {scratch.scores, static_cast<float>(shape.scale),
-                              static_cast<float>(shape.softcap), isWhole(visible, keys) ? nullptr : &mask};
+                              static_cast<float>(shape.softcap),
+                              isWhole(visible, keys) && queries.count % kTileDepth == 0 ? nullptr : &mask};
     scoreGradientTiles(block, scratch.weightGradients, part.first, part.last,
                        scratch.logSumExp + pair * kTileQueries, scratch.dot + pair * kTileQueries,
                        {scratch.weights + pair * kTileElements, scratch.gradients + pair * kTileElements,

@@ -88,6 +88,11 @@ LoadLoop repeatLoop(DType type) {
 
 absl::Status RowsKernel::prepare(const KernelCall &call, ElementwiseProgram parsed) {
   program = std::move(parsed);
+  const auto registers = static_cast<int64_t>(program.registerTypes.size());
+  if (registers > kMostRegisters) // before passes are planned, which takes the square of them
+    return absl::InvalidArgumentError(absl::StrCat("kernel elementwise: ", registers,
+                                                   " registers with reductions; split the program, ",
+                                                   kMostRegisters, " are the most"));
   plan = rowPassesOf(program);
   width = program.shape.back();
   rows = TensorType{DType::I1, program.shape}.elements() / width;
@@ -117,11 +122,6 @@ absl::Status RowsKernel::prepare(const KernelCall &call, ElementwiseProgram pars
     stores.push_back(findStoreLoop(result.dtype));
     resultBytes.push_back(byteSize(result.dtype));
   }
-  const auto registers = static_cast<int64_t>(program.registerTypes.size());
-  if (registers > kMostRegisters)
-    return absl::InvalidArgumentError(absl::StrCat("kernel elementwise: ", registers,
-                                                   " registers with reductions; split the program, ",
-                                                   kMostRegisters, " are the most"));
   for (const RowPasses::Pass &pass : plan.passes)
     if (pass.reductions.size() > kMostReductions)
       return absl::InvalidArgumentError(absl::StrCat("kernel elementwise: ", pass.reductions.size(),

@@ -1,7 +1,7 @@
 //===- NormLoops.h - Normalizing rows, forward and backward ---------------===//
 //
 // RMS norm and layer norm are one computation: y = (x - mean) * rstd * (w + offset) [+ b], where RMS norm has
-// mean 0. Statistics and sums are float32 (float64 for float64 tensors), in 16 lanes along a row.
+// mean 0. Statistics and sums are float32 (float64 for float64 tensors), in 64 lanes along a row.
 //
 //===----------------------------------------------------------------------===//
 #ifndef WEFT_KERNELS_CPU_NORMLOOPS_H

@@ -142,6 +142,27 @@ TEST(CpuRows, RefuseWhatIsNoRow) {
             "kernel elementwise: instruction 0 (reduce_maximum): does not take (i1) to i1");
 }
 
+/// What a damaged file could ask for, whatever little memory its operands have.
+TEST(CpuRows, RefuseWhatWouldNeverEnd) {
+  Rows endless(1, int64_t{1} << 40);
+  endless.storeRow(endless.emit(ElementwiseOp::ReduceSum, endless.constant(1)));
+  EXPECT_EQ(refusal(endless.finish()),
+            "kernel elementwise: rows of 1099511627776 elements, none of which lies in memory");
+  Rows overflowing(3, int64_t{1} << 62);
+  overflowing.storeRow(overflowing.emit(ElementwiseOp::ReduceSum, overflowing.constant(1)));
+  EXPECT_EQ(refusal(overflowing.finish()),
+            "kernel elementwise: attribute 'shape' has more than 2^48 elements");
+  Rows deep(1, 64); // each level needs another walk over the row
+  int32_t value = deep.full(DType::F32), sum = 0;
+  for (int level = 0; level < 100'000; ++level) {
+    sum = deep.emit(ElementwiseOp::ReduceSum, value);
+    value = deep.emit(ElementwiseOp::Multiply, value, sum);
+  }
+  deep.storeRow(sum);
+  EXPECT_EQ(refusal(deep.finish()),
+            "kernel elementwise: 200001 registers with reductions; split the program, 192 are the most");
+}
+
 TEST(CpuRows, AResultOfRowsSharesNoMemory) {
   Rows p(4, 8);
   const int32_t x = p.full(DType::F32), sum = p.emit(ElementwiseOp::ReduceSum, x);

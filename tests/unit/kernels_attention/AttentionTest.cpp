@@ -448,6 +448,59 @@ TEST(AttentionNotANumber, IsNotHidden) {
     }
 }
 
+/// A key that no query weighs gets no gradient of its value, wherever the tiles of queries end.
+TEST(AttentionInfinity, OfAKeyWeighsNothing) {
+  for (int64_t queries : {32, 33})
+    for (DType type : {DType::F32, DType::BF16}) {
+      AttentionCase c{.batch = 1,
+                      .queries = queries,
+                      .keys = 64,
+                      .heads = 1,
+                      .groups = 1,
+                      .depth = 8,
+                      .width = 8,
+                      .type = type};
+      std::vector<Tensor> operands = attentionOperands(c, 4);
+      std::vector<double> query = operands[0].values(), key = operands[1].values();
+      for (int64_t i = 0; i < queries; ++i)
+        query[static_cast<size_t>(i) * 8] = 1;
+      key[11 * 8] = -std::numeric_limits<double>::infinity();
+      operands[0] = Tensor(operands[0].type(), query), operands[1] = Tensor(operands[1].type(), key);
+      auto forward = runKernel(c.forwardCall(), operands);
+      ASSERT_TRUE(forward.ok()) << forward.status();
+      std::vector<Tensor> given;
+      given.push_back(randomTensor((*forward)[0].type(), 5));
+      for (Tensor &operand : operands)
+        given.push_back(std::move(operand));
+      for (Tensor &result : *forward)
+        given.push_back(std::move(result));
+      auto backward = runKernel(c.backwardCall(), given);
+      ASSERT_TRUE(backward.ok()) << backward.status();
+      const std::vector<double> value = (*backward)[2].values();
+      for (size_t column = 0; column < 8; ++column)
+        EXPECT_EQ(value[11 * 8 + column], 0) << queries << " queries of " << name(type);
+    }
+}
+
+/// Kernels are created before memory is asked for: a damaged file may name any sizes.
+TEST(AttentionShares, OfAnyNumberOfTilesAreKnownAtOnce) {
+  for (DType type : {DType::F32, DType::BF16}) {
+    AttentionCase c{.batch = int64_t{1} << 40,
+                    .queries = 1,
+                    .keys = 1,
+                    .heads = 1,
+                    .groups = 1,
+                    .depth = 1,
+                    .width = 1,
+                    .type = type};
+    EXPECT_TRUE(createKernel(c.forwardCall()).ok());
+    EXPECT_TRUE(createKernel(c.backwardCall()).ok());
+    c.batch = 1, c.queries = c.keys = int64_t{1} << 40;
+    EXPECT_TRUE(createKernel(c.forwardCall()).ok());
+    EXPECT_TRUE(createKernel(c.backwardCall()).ok());
+  }
+}
+
 TEST(AttentionWorkspace, DoesNotGrowWithQueriesTimesKeys) {
   AttentionCase c{
       .batch = 1, .queries = 4096, .keys = 4096, .heads = 8, .groups = 8, .depth = 64, .width = 64};
