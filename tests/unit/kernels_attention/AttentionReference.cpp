@@ -265,4 +265,9 @@ AttentionGradients referenceAttentionBackward(const AttentionCase &c, const std:
   return result;
 }
 
+AttentionCase smallAttention() {
+  return {
+      .batch = 1, .queries = 7, .keys = 9, .heads = 2, .groups = 1, .depth = 4, .width = 3, .causal = true};
+}
+
 } // namespace weft::cpu

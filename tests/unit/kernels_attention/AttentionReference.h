@@ -37,6 +37,9 @@ struct AttentionCase {
 
 inline void PrintTo(const AttentionCase &c, std::ostream *out) { *out << c.forwardCall().str(); }
 
+/// Seven queries and nine keys, causal.
+AttentionCase smallAttention();
+
 /// q, k, v, [segments_q, segments_k], [positions_q, positions_k], [sinks], random but for the seed.
 std::vector<Tensor> attentionOperands(const AttentionCase &c, uint64_t seed);
 
