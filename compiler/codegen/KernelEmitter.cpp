@@ -100,12 +100,26 @@ Value KernelEmitter::gather(Value pointer, DType type, int64_t stride, Value mas
                                      b.getI32IntegerAttr(static_cast<int32_t>(byteSize(type))));
 }
 
+/// True for a mask that is known to leave the first lane alone.
+static bool hasOneLane(Value mask) {
+  auto constant = mask.getDefiningOp<arith::ConstantOp>();
+  if (!constant)
+    return false;
+  auto bits = cast<DenseElementsAttr>(constant.getValue()).getValues<bool>();
+  return *bits.begin() && llvm::count(bits, true) == 1;
+}
+
 void KernelEmitter::store(size_t result, Value row, Value at, Value value, Value mask) {
   DType type = typeOf(static_cast<size_t>(program.outputs[result]));
   const auto alignment = static_cast<unsigned>(byteSize(type));
   Value pointer = element(row, type, at);
   Value stored = instructions.toStored(value, type);
-  if (mask)
+  // Of one lane that is narrower than its register LLVM 22 makes a store of the whole register, which writes
+  // behind the row: vectors of 512 bits, two bytes an element.
+  if (mask && hasOneLane(mask))
+    LLVM::StoreOp::create(b, loc(), vector::ExtractOp::create(b, loc(), stored, int64_t{0}), pointer,
+                          alignment);
+  else if (mask)
     LLVM::MaskedStoreOp::create(b, loc(), stored, pointer, mask, b.getI32IntegerAttr(alignment));
   else
     LLVM::StoreOp::create(b, loc(), stored, pointer, alignment);

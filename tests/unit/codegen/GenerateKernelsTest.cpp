@@ -83,10 +83,16 @@ void unifyNans(Bytes &bytes, DType type) {
   }
 }
 
+/// Behind each result lie bytes that nobody may write.
+constexpr size_t kGuardBytes = 64;
+constexpr std::byte kGuard{0xA5};
+
 std::vector<Bytes> emptyResults(const KernelCall &call) {
   std::vector<Bytes> results;
-  for (const TensorType &type : call.results)
-    results.emplace_back(static_cast<size_t>(type.bytes()));
+  for (const TensorType &type : call.results) {
+    Bytes &result = results.emplace_back(static_cast<size_t>(type.bytes()));
+    result.resize(result.size() + kGuardBytes, kGuard);
+  }
   return results;
 }
 
@@ -132,6 +138,8 @@ void expectSameBits(const KernelCall &call, GeneratedFunction *function, std::ve
     function(inputs.data(), actualPointers.data(), 0, middle);
   function(inputs.data(), actualPointers.data(), middle, elements);
   for (size_t result = 0; result < call.results.size(); ++result) {
+    ASSERT_EQ(std::count(actual[result].end() - kGuardBytes, actual[result].end(), kGuard), kGuardBytes)
+        << "result " << result << " is written beyond its end in " << listing(call);
     unifyNans(expected[result], call.results[result].dtype);
     unifyNans(actual[result], call.results[result].dtype);
     const int64_t size = byteSize(call.results[result].dtype);
@@ -187,6 +195,24 @@ TEST_F(GenerateKernelsTest, RandomProgramsHaveTheInterpretersBits) {
     functions += runBothWays(calls, object);
   }
   EXPECT_GT(functions, 600) << "most programs have a function";
+}
+
+TEST_F(GenerateKernelsTest, ThreeResultsBehindAReductionHaveTheInterpretersBits) {
+  KernelCall call;
+  call.name = "elementwise";
+  call.operands = {{DType::BF16, {177}}, {DType::BF16, {64, 5, 177}}, {DType::BF16, {64, 177}}};
+  call.results = std::vector<TensorType>(3, {DType::BF16, {64, 5, 177}});
+  call.setIntegers("shape", {64, 5, 177});
+  call.setIntegers("operand_strides", {0, 0, 1, 885, 177, 1, 177, 0, 1});
+  call.setIntegers("constant_types", {3, 3});
+  call.attributes["constants"].numbers = {0.5, 0.5};
+  call.setIntegers("program",
+                   {1,  3, 0, -1, -1, 4,  3,  5,  -1, -1, 27, 0, 6,  6,  -1, 17, 3,  6,  3,  -1, 31, 3,
+                    7,  6, 8, 6,  3,  1,  -1, -1, 17, 3,  10, 9, -1, 20, 3,  2,  9,  -1, 36, 3,  11, -1,
+                    -1, 1, 3, 13, -1, -1, 15, 3,  14, 4,  -1, 5, 3,  15, -1, -1, 15, 3,  16, 6,  -1});
+  call.setIntegers("outputs", {11, 12, 17});
+  std::vector<KernelCall> calls = {call};
+  EXPECT_EQ(runBothWays(calls, 7), 1);
 }
 
 TEST_F(GenerateKernelsTest, RandomProgramsWithReductionsHaveTheInterpretersBits) {
